@@ -1,99 +1,198 @@
 /* SPDX-License-Identifier: MIT
  *
- * elements_x86.h: elements of 1 and 2 bytes for isa_avx2.c and isa_avx512.c, assembled in registers: included after
- * nontemporals.tmpl.h, with the target on. Sixteen bytes are one store instead of sixteen or eight, and a line for non-temporal
- * stores is not read back from the stack, where a wide load waits for all small stores before it.
+ * elements_x86.h: elements of dense tables, assembled in registers, for isa_avx2.c and isa_avx512.c: those of 1 and 2 bytes, and with
+ * non-temporal stores those of 4 and 8 as well. Included after below.tmpl.h and nontemporals.tmpl.h, with the target on. Sixteen bytes
+ * are one store instead of sixteen or eight, and a line for non-temporal stores is not read back from the stack, where a wide load waits
+ * for all small stores before it.
  */
 #ifndef GATHER_KERNEL_ELEMENTS_X86_H
 #define GATHER_KERNEL_ELEMENTS_X86_H
 
 extern const gather_isa gather_isa_portable;
 
-enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
-
 /* Element k of vector v, by index k. */
-#define PICK_1(w, k) v = _mm_insert_epi8(v, data[gather_row_##w(indices + (k)*WIDTH_##w)], k);
-#define PICK_2(w, k)                                                       \
-  memcpy(&element, data + gather_row_##w(indices + (k)*WIDTH_##w) * 2, 2); \
+#define PICK_1(k) v = _mm_insert_epi8(v, data[gather_row(indices, width, k)], k);
+#define PICK_2(k)                                                  \
+  memcpy(&element, data + gather_row(indices, width, k) * 2, 2); \
   v = _mm_insert_epi16(v, element, k);
-#define PICK_EIGHT(PICK, w, k) \
-  PICK(w, k) PICK(w, k + 1) PICK(w, k + 2) PICK(w, k + 3) PICK(w, k + 4) PICK(w, k + 5) PICK(w, k + 6) PICK(w, k + 7)
+#define PICK_EIGHT(PICK, k) PICK(k) PICK(k + 1) PICK(k + 2) PICK(k + 3) PICK(k + 4) PICK(k + 5) PICK(k + 6) PICK(k + 7)
 
-#define VECTORS(w)                                                            \
-  GATHER_INLINE __m128i vector_1_##w(const char *data, const char *indices) { \
-    __m128i v = _mm_setzero_si128();                                          \
-    PICK_EIGHT(PICK_1, w, 0)                                                  \
-    PICK_EIGHT(PICK_1, w, 8)                                                  \
-    return v;                                                                 \
-  }                                                                           \
-  GATHER_INLINE __m128i vector_2_##w(const char *data, const char *indices) { \
-    __m128i v = _mm_setzero_si128();                                          \
-    int16_t element;                                                          \
-    PICK_EIGHT(PICK_2, w, 0)                                                  \
-    return v;                                                                 \
-  }
-VECTORS(u32)
-VECTORS(u64)
-
-GATHER_INLINE void put_sixteen(char *out, __m128i value, bool nontemporal) {
-  if (nontemporal)
-    _mm_stream_si128((void *)out, value);
-  else
-    _mm_storeu_si128((void *)out, value);
+GATHER_INLINE __m128i vector_1(const char *data, const char *indices, int width) {
+  __m128i v = _mm_setzero_si128();
+  PICK_EIGHT(PICK_1, 0)
+  PICK_EIGHT(PICK_1, 8)
+  return v;
 }
 
-/* The first `head` elements and the last ones singly, the others line by line. The other kernels take all that is not dense, several
- * tables, short rounds, and prefetching: there the memory limits. */
-#define ELEMENTS(w, E, slot)                                                                                                              \
-  GATHER_INLINE void pick_lines_##E##_##w(const char *restrict data, const char *restrict indices, char *restrict out, int64_t head,      \
-                                          int64_t count, bool many, bool nontemporal) {                                                   \
-    enum { WIDTH = WIDTH_##w, LINE = 64 / E };                                                                                            \
-    int64_t j = 0;                                                                                                                        \
-    for (; j < head; j++) memcpy(out + j * E, data + gather_row_##w(indices + j * WIDTH) * E, E);                                         \
-    for (; j + LINE <= count; j += LINE) {                                                                                                \
-      for (int at = 0; many && at < LINE * WIDTH; at += 64) GATHER_PREFETCH(indices + j * WIDTH + GATHER_INDEX_PREFETCH + at);            \
-      for (int64_t k = j; k < j + LINE; k += 16 / E) put_sixteen(out + k * E, vector_##E##_##w(data, indices + k * WIDTH), nontemporal);  \
-    }                                                                                                                                     \
-    for (; j < count; j++) memcpy(out + j * E, data + gather_row_##w(indices + j * WIDTH) * E, E);                                        \
-  }                                                                                                                                       \
-  GATHER_INLINE bool is_plain_##E##_##w(const gather_span *s) {                                                                           \
-    return s->prefetch_rows == 0 && s->data_step == 0 && s->axis_step == E && s->index_step == WIDTH_##w && s->out_step == E &&           \
-           s->count >= 64 / E;                                                                                                            \
-  }                                                                                                                                       \
-  static void elements_##E##_##w(const gather_span *s) {                                                                                  \
-    if (!is_plain_##E##_##w(s)) {                                                                                                         \
-      gather_isa_portable.rows[slot][E - 1](s);                                                                                           \
-      return;                                                                                                                             \
-    }                                                                                                                                     \
-    for (int64_t i = 0; i < s->rounds; i++)                                                                                               \
-      pick_lines_##E##_##w(s->data + i * s->data_round, s->indices + i * s->index_round, s->out + i * s->out_round, 0, s->count, s->many, \
-                           false);                                                                                                        \
-  }
-ELEMENTS(u32, 1, GATHER_WIDTH_4)
-ELEMENTS(u32, 2, GATHER_WIDTH_4)
-ELEMENTS(u64, 1, GATHER_WIDTH_8)
-ELEMENTS(u64, 2, GATHER_WIDTH_8)
-
-#if !GATHER_SMALL
-#define STREAMED(w, E)                                                                  \
-  static void streamed_##E##_##w(const gather_span *s) {                                \
-    const int64_t head = (int64_t)(-(uintptr_t)s->out & 63) / E;                        \
-    if (is_plain_##E##_##w(s) && s->rounds == 1 && (uintptr_t)s->out % E == 0)          \
-      pick_lines_##E##_##w(s->data, s->indices, s->out, head, s->count, s->many, true); \
-    else                                                                                \
-      lines_##E##_##w(s);                                                               \
-  }
-STREAMED(u32, 1)
-STREAMED(u32, 2)
-STREAMED(u64, 1)
-STREAMED(u64, 2)
-#undef STREAMED
-#endif
-
+GATHER_INLINE __m128i vector_2(const char *data, const char *indices, int width) {
+  __m128i v = _mm_setzero_si128();
+  int16_t element;
+  PICK_EIGHT(PICK_2, 0)
+  return v;
+}
 #undef PICK_1
 #undef PICK_2
 #undef PICK_EIGHT
-#undef VECTORS
+
+GATHER_INLINE int element_4(const char *data, const char *indices, int width, int64_t k) {
+  int element;
+  memcpy(&element, data + gather_row(indices, width, k) * 4, 4);
+  return element;
+}
+#define PICK(k) element_4(data, indices, width, k)
+GATHER_INLINE __m256i vector_4(const char *data, const char *indices, int width) {
+  return _mm256_setr_epi32(PICK(0), PICK(1), PICK(2), PICK(3), PICK(4), PICK(5), PICK(6), PICK(7));
+}
+#undef PICK
+
+GATHER_INLINE long long element_8(const char *data, const char *indices, int width, int64_t k) {
+  long long element;
+  memcpy(&element, data + gather_row(indices, width, k) * 8, 8);
+  return element;
+}
+#define PICK(k) element_8(data, indices, width, k)
+GATHER_INLINE __m256i vector_8(const char *data, const char *indices, int width) {
+  return _mm256_setr_epi64x(PICK(0), PICK(1), PICK(2), PICK(3));
+}
+#undef PICK
+
+/* The elements of a line. */
+GATHER_INLINE void put_line(char *out, const char *data, const char *indices, int width, int bytes, bool nontemporal) {
+  for (int at = 0; at < 64 && bytes <= 2; at += 16, indices += 16 / bytes * width) {
+    const __m128i value = bytes == 1 ? vector_1(data, indices, width) : vector_2(data, indices, width);
+    if (nontemporal)
+      _mm_stream_si128((void *)(out + at), value);
+    else
+      _mm_storeu_si128((void *)(out + at), value);
+  }
+  /* Ordinary stores of 4 and 8 bytes gain nothing from vectors: there is no such kernel. */
+  for (int at = 0; at < 64 && bytes > 2; at += 32, indices += 32 / bytes * width)
+    _mm256_stream_si256((void *)(out + at), bytes == 4 ? vector_4(data, indices, width) : vector_8(data, indices, width));
+}
+
+/* Element j by itself. */
+GATHER_INLINE void put_one(char *out, const char *data, const char *indices, int width, int bytes, int64_t j) {
+  memcpy(out + j * bytes, data + gather_row(indices, width, j) * bytes, (size_t)bytes);
+}
+
+/* A round: the elements before the first whole line and after the last one singly, the others line by line. Returns how many it moved.
+ * checked: it ends before an index that is not below the limit. */
+GATHER_INLINE int64_t pick_round(const gather_span *s, int64_t round, int width, int bytes, bool nontemporal, bool checked,
+                                 uint64_t limit) {
+  const int line = 64 / bytes;
+  const char *restrict data = s->data + round * s->data_round, *restrict indices = s->indices + round * s->index_round;
+  char *restrict out = s->out + round * s->out_round;
+  const int64_t count = s->count, ahead = s->prefetch_rows, stay = gather_span_stay(s), apart = (int64_t)(-(uintptr_t)out & 63) / bytes;
+  const int64_t head = !nontemporal ? 0 : apart < count ? apart : count;
+  const bool many = s->many;
+  int64_t j = 0;
+  for (; j < head; j++) {
+    if (checked && (uint64_t)gather_row(indices, width, j) >= limit) return j;
+    put_one(out, data, indices, width, bytes, j);
+  }
+  if (checked && j + line + stay <= count && !first_below(indices + j * width, width, ahead, limit)) return j;
+  for (; j + line + stay <= count && (!checked || all_below(indices + (j + ahead) * width, width, line, limit)); j += line) {
+    for (int at = 0; many && at < line * width; at += 64) GATHER_PREFETCH(indices + j * width + GATHER_INDEX_PREFETCH + at);
+    for (int64_t k = j + ahead; k < j + ahead + line; k++) GATHER_PREFETCH(data + gather_row(indices, width, k) * bytes);
+    put_line(out + j * bytes, data, indices + j * width, width, bytes, nontemporal);
+  }
+  for (; j + line <= count; j += line) {
+    for (int at = 0; many && at < line * width; at += 64) GATHER_PREFETCH(indices + j * width + GATHER_INDEX_PREFETCH + at);
+    if (checked && !all_below(indices + j * width, width, line, limit)) return j;
+    put_line(out + j * bytes, data, indices + j * width, width, bytes, nontemporal);
+  }
+  for (; j < count; j++) {
+    if (checked && (uint64_t)gather_row(indices, width, j) >= limit) return j;
+    put_one(out, data, indices, width, bytes, j);
+  }
+  return j;
+}
+
+GATHER_INLINE int64_t pick_rounds(const gather_span *s, int width, int bytes, bool nontemporal, bool checked, uint64_t limit) {
+  for (int64_t i = 0; i < s->rounds; i++) {
+    const int64_t moved = pick_round(s, i, width, bytes, nontemporal, checked, limit);
+    if (moved < s->count) return i * s->count + moved;
+  }
+  return s->rounds * s->count;
+}
+
+/* The other kernels take all that is not dense, several tables, and short rounds. */
+GATHER_INLINE bool picks(const gather_span *s, int width, int bytes) {
+  return s->data_step == 0 && s->axis_step == bytes && s->index_step == width && s->out_step == bytes && s->count >= 64 / bytes;
+}
+
+/* Rounds of whole lines, or a single one: else lines of two rounds would be stored one element at a time. */
+GATHER_INLINE bool picks_lines(const gather_span *s, int width, int bytes) {
+  return picks(s, width, bytes) && (uintptr_t)s->out % (unsigned)bytes == 0 && (s->rounds == 1 || s->out_round % 64 == 0);
+}
+
+/* With prefetching the memory limits, and stores do not. */
+#define ELEMENTS(w, width, slot, E)                                                                       \
+  static void elements_##E##_##w(const gather_span *s) {                                                  \
+    if (picks(s, width, E) && s->prefetch_rows == 0)                                                      \
+      pick_rounds(s, width, E, false, false, 0);                                                          \
+    else                                                                                                  \
+      gather_isa_portable.rows[slot][E - 1](s);                                                           \
+  }
+ELEMENTS(u32, 4, GATHER_WIDTH_4, 1)
+ELEMENTS(u32, 4, GATHER_WIDTH_4, 2)
+ELEMENTS(u64, 8, GATHER_WIDTH_8, 1)
+ELEMENTS(u64, 8, GATHER_WIDTH_8, 2)
 #undef ELEMENTS
+
+#if !GATHER_SMALL
+#define STREAMED(w, width, E)                          \
+  static void streamed_##E##_##w(const gather_span *s) { \
+    if (picks_lines(s, width, E))                      \
+      pick_rounds(s, width, E, true, false, 0);        \
+    else                                               \
+      lines_##E##_##w(s);                              \
+  }
+STREAMED(u32, 4, 1)
+STREAMED(u32, 4, 2)
+STREAMED(u32, 4, 4)
+STREAMED(u32, 4, 8)
+STREAMED(u64, 8, 1)
+STREAMED(u64, 8, 2)
+STREAMED(u64, 8, 4)
+STREAMED(u64, 8, 8)
+#undef STREAMED
+#endif
+
+/* ---- by indices that nobody has validated; where checked.tmpl.h was included */
+#ifdef CHECKED_OF
+#define PICKED(w, width, E)                                                             \
+  static int64_t picked_##E##_##w(const gather_span *s, uint64_t limit) {               \
+    if (limit <= BELOW_MOST(width) && picks(s, width, E) && s->prefetch_rows == 0)      \
+      return pick_rounds(s, width, E, false, true, limit);                              \
+    return checked_##E##_##w(s, limit);                                                 \
+  }
+PICKED(u32, 4, 1)
+PICKED(u32, 4, 2)
+PICKED(u64, 8, 1)
+PICKED(u64, 8, 2)
+#undef PICKED
+
+#define CHECKED_STREAMED(w, width, E)                                                                         \
+  static int64_t checked_streamed_##E##_##w(const gather_span *s, uint64_t limit) {                           \
+    const bool can = limit <= BELOW_MOST(width) && picks_lines(s, width, E);                                  \
+    return can ? pick_rounds(s, width, E, true, true, limit) : 0;                                             \
+  }
+CHECKED_STREAMED(u32, 4, 1)
+CHECKED_STREAMED(u32, 4, 2)
+CHECKED_STREAMED(u32, 4, 4)
+CHECKED_STREAMED(u32, 4, 8)
+CHECKED_STREAMED(u64, 8, 1)
+CHECKED_STREAMED(u64, 8, 2)
+CHECKED_STREAMED(u64, 8, 4)
+CHECKED_STREAMED(u64, 8, 8)
+#undef CHECKED_STREAMED
+
+#define CHECKED_STREAMED_OF(w)                                                                                        \
+  {                                                                                                                   \
+    checked_streamed_1_##w, checked_streamed_2_##w, NULL, checked_streamed_4_##w, NULL, checked_streamed_8_##w, NULL, \
+        checked_streamed_16_##w, NULL, checked_streamed_32_##w, NULL, checked_streamed_64_##w, NULL                   \
+  }
+#endif
 
 #endif

@@ -70,6 +70,8 @@ static bounds bounds_of(const gather_index_rule *rule) {
   return b;
 }
 
+uint64_t gather_indices_plain_below(const gather_index_rule *rule) { return bounds_of(rule).plain; }
+
 /* Most indices are not negative. If a run has others, it needs the second pass, and so do all following runs. */
 static gather_index_state validate_dense(const gather_index_rule *rule, const bounds *b, const char *indices, int64_t count) {
   enum { RUN = 8192 };

@@ -41,6 +41,9 @@ typedef enum gather_index_state {
 /* Validates `count` >= 1 indices, `step` bytes apart. Not for rules under which no index can fail. */
 gather_index_state gather_indices_validate(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count);
 
+/* The limit below which an index, read as an unsigned number, is the row that it selects; 0 = there is none. */
+uint64_t gather_indices_plain_below(const gather_index_rule *rule);
+
 /* How many are out of range; if any, *first is the number of the first and *value its value (the bits of an unsigned
  * one). */
 int64_t gather_indices_count_bad(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, int64_t *first,

@@ -98,6 +98,11 @@ GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
 static void fence(void) { _mm_sfence(); }
 #endif
 
+#define BELOW_VECTORS 1
+#include "core/kernel/below.tmpl.h"
+#if !GATHER_SMALL
+#include "core/kernel/checked.tmpl.h"
+#endif
 #include "core/kernel/elements_x86.h"
 
 #define PICK_NARROWEST 1
@@ -157,47 +162,25 @@ GATHER_INLINE NUMBERS add_3(const NUMBERS *p) {
 #include "core/kernel/tuples_vector.tmpl.h"
 #endif
 
-/* Eight indices of either width as 32-bit lanes. */
-GATHER_INLINE __m256i lanes_u32(const char *indices) { return load_256(indices); }
-GATHER_INLINE __m256i lanes_u64(const char *indices) { return indices_8_4(indices); }
+/* ---- the gather instruction, for elements of 4 bytes: those of 8, four at a time, gain nothing */
 
-/* The elements up to number `end`, one by one. */
-#define ONE_BY_ONE(w, end) \
-  for (; j < (end); j++) memcpy(out + j * 4, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, 4);
+GATHER_INLINE __m256i numbers_all(int n) { return _mm256_set1_epi32(n); }
+GATHER_INLINE __m256i numbers_from(int start, int step) {
+  return _mm256_add_epi32(numbers_all(start), _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), numbers_all(step)));
+}
+GATHER_INLINE void pick_lanes(char *out, const char *data, const char *indices, int width, int bytes, __m256i step, __m256i along,
+                              bool past) {
+  const __m256i lanes = width == 4 ? load_256(indices) : indices_8_4(indices);
+  (void)bytes;
+  put_vector(out, _mm256_i32gather_epi32((const void *)data, _mm256_add_epi32(_mm256_mullo_epi32(lanes, step), along), 1), past);
+}
 
-#define BY_EIGHT(w, PAST)                                                       \
-  for (; j + 8 <= count; j += 8) {                                              \
-    __m256i at = _mm256_mullo_epi32(lanes_##w(indices + j * WIDTH_##w), step);  \
-    const int *base = (const void *)(data + j * s->data_step);                  \
-    if (many) GATHER_PREFETCH(indices + j * WIDTH_##w + GATHER_INDEX_PREFETCH); \
-    at = _mm256_i32gather_epi32(base, _mm256_add_epi32(at, along), 1);          \
-    put_vector(out + j * 4, at, PAST);                                          \
-  }
-
-/* Elements of 8 bytes, four at a time, gain nothing. With non-temporal stores the first elements align the output. */
-#define BY_VECTOR(w)                                                                              \
-  static void instruction_4_##w(const gather_span *s) {                                           \
-    const __m256i count_up = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);                           \
-    const __m256i along = _mm256_mullo_epi32(count_up, _mm256_set1_epi32((int)s->data_step));     \
-    const __m256i step = _mm256_set1_epi32((int)s->axis_step);                                    \
-    const int64_t count = s->count;                                                               \
-    const bool many = s->many;                                                                    \
-    for (int64_t i = 0; i < s->rounds; i++) {                                                     \
-      const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round; \
-      char *out = s->out + i * s->out_round;                                                      \
-      const int64_t head = (int64_t)(-(uintptr_t)out & 31) / 4;                                   \
-      int64_t j = 0;                                                                              \
-      if (s->nontemporal && (uintptr_t)out % 4 == 0 && head < count) {                            \
-        ONE_BY_ONE(w, head)                                                                       \
-        BY_EIGHT(w, true)                                                                         \
-      } else {                                                                                    \
-        BY_EIGHT(w, false)                                                                        \
-      }                                                                                           \
-      ONE_BY_ONE(w, count)                                                                        \
-    }                                                                                             \
-  }
-BY_VECTOR(u32)
-BY_VECTOR(u64)
+typedef __m256i lanes_avx2;
+#define INSTRUCTION_NUMBERS lanes_avx2
+#define INSTRUCTION_LANES 8
+#include "core/kernel/instruction.tmpl.h"
+INSTRUCTION(u32, 4, 4)
+INSTRUCTION(u64, 8, 4)
 
 #if !GATHER_SMALL
 TABLE(1, 1)
@@ -227,6 +210,7 @@ const gather_isa gather_isa_avx2 = {
     .name = "avx2",
     .rows = {ROWS_OF(u32), ROWS_OF(u64)},
     .gather_instruction = {{instruction_4_u32}, {instruction_4_u64}},
+    .checked_instruction = {{checked_instruction_4_u32}, {checked_instruction_4_u64}},
 #if !GATHER_SMALL
     .table = {{table_1_1, table_1_2, table_1_4, table_1_8},
               {table_4_1, table_4_2, table_4_4, table_4_8},
@@ -238,6 +222,8 @@ const gather_isa gather_isa_avx2 = {
     .interleaved = {interleaved_u32, interleaved_u64},
     .vectors_nontemporal = true,
     .nontemporal_runs = {nontemporal_runs_u32, nontemporal_runs_u64},
+    .checked = {CHECKED_OF(u32, picked), CHECKED_OF(u64, picked)},
+    .checked_nontemporal = {CHECKED_STREAMED_OF(u32), CHECKED_STREAMED_OF(u64)},
     .nontemporal_copy = nontemporal_copy,
     .fence = fence,
 #endif

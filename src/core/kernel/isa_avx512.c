@@ -63,138 +63,112 @@ GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
 
 static void fence(void) { _mm_sfence(); }
 
+#define BELOW_VECTORS 2
+#include "core/kernel/below.tmpl.h"
 #include "core/kernel/elements_x86.h"
 
-GATHER_INLINE void put(char *out, __m512i value) { _mm512_storeu_si512(out, value); }
-GATHER_INLINE void put_past(char *out, __m512i value) { _mm512_stream_si512((void *)out, value); }
+GATHER_INLINE void put(char *out, __m512i value, bool past) {
+  if (past)
+    _mm512_stream_si512((void *)out, value);
+  else
+    _mm512_storeu_si512(out, value);
+}
 
 /* Sixteen indices of either width as 32-bit lanes. */
-GATHER_INLINE __m512i lanes_u32(const char *indices) { return _mm512_loadu_si512(indices); }
-/* Prefetches one or two later lines of indices: the CPU's own prefetcher does not use the full memory bandwidth. */
-GATHER_INLINE void later_u32(const char *indices) { GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH); }
-GATHER_INLINE void later_u64(const char *indices) {
-  GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH);
-  GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH + 64);
-}
-GATHER_INLINE __m512i lanes_u64(const char *indices) {
+GATHER_INLINE __m512i sixteen_lanes(const char *indices, int width) {
   const __m512i low = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  if (width == 4) return _mm512_loadu_si512(indices);
   return _mm512_permutex2var_epi32(_mm512_loadu_si512(indices), low, _mm512_loadu_si512(indices + 64));
 }
 
-/* The elements up to number `end`, one by one. */
-#define ONE_BY_ONE(w, E, end) \
-  for (; j < (end); j++) memcpy(out + j * E, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, E)
-
-/* Sixteen elements of 4 and of 8 bytes. put: how they are stored. */
-#define PICK_4(put, to, from, at) put(to, _mm512_i32gather_epi32(at, from, 1))
-#define PICK_8(put, to, from, at)                                       \
-  put(to, _mm512_i32gather_epi64(_mm512_castsi512_si256(at), from, 1)), \
-      put((to) + 64, _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(at, 1), from, 1))
-
-#define BY_SIXTEEN(w, E, put)                                                  \
-  for (; j + 16 <= count; j += 16) {                                           \
-    if (many) later_##w(indices + j * WIDTH_##w);                              \
-    __m512i at = _mm512_mullo_epi32(lanes_##w(indices + j * WIDTH_##w), step); \
-    if (data_step) at = _mm512_add_epi32(at, along);                           \
-    PICK_##E(put, out + j * E, data + j * data_step, at);                      \
+/* Sixteen elements of 4 or 8 bytes. */
+GATHER_INLINE void pick_sixteen(char *out, const char *data, __m512i at, int bytes, bool past) {
+  if (bytes == 4) {
+    put(out, _mm512_i32gather_epi32(at, data, 1), past);
+  } else {
+    put(out, _mm512_i32gather_epi64(_mm512_castsi512_si256(at), data, 1), past);
+    put(out + 64, _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(at, 1), data, 1), past);
   }
+}
 
-/* One table, or one that advances by data_step. With non-temporal stores the first elements align the output to a line.
- * Fields of the span that the loop reads are copied: for the compiler, a store might change them. */
-#define BY_VECTOR(w, E)                                                                                             \
-  GATHER_INLINE void sixteen_##E##_##w(const gather_span *s, int64_t data_step, int64_t axis_step) {                \
-    const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);               \
-    const __m512i along = _mm512_mullo_epi32(count_up, _mm512_set1_epi32((int)data_step));                          \
-    const __m512i step = _mm512_set1_epi32((int)axis_step);                                                         \
-    const int64_t count = s->count;                                                                                 \
-    const bool many = s->many;                                                                                      \
-    for (int64_t i = 0; i < s->rounds; i++) {                                                                       \
-      const char *restrict data = s->data + i * s->data_round, *restrict indices = s->indices + i * s->index_round; \
-      char *restrict out = s->out + i * s->out_round;                                                               \
-      const int64_t head = (int64_t)(-(uintptr_t)out & 63) / E;                                                     \
-      int64_t j = 0;                                                                                                \
-      if (s->nontemporal && (uintptr_t)out % E == 0 && head < count) {                                              \
-        ONE_BY_ONE(w, E, head);                                                                                     \
-        BY_SIXTEEN(w, E, put_past)                                                                                  \
-      } else {                                                                                                      \
-        BY_SIXTEEN(w, E, put)                                                                                       \
-      }                                                                                                             \
-      ONE_BY_ONE(w, E, count);                                                                                      \
-    }                                                                                                               \
-  }                                                                                                                 \
-  static void instruction_##E##_##w(const gather_span *s) {                                                         \
-    if (s->data_step == 0 && s->axis_step == E)                                                                     \
-      sixteen_##E##_##w(s, 0, E);                                                                                   \
-    else                                                                                                            \
-      sixteen_##E##_##w(s, s->data_step, s->axis_step);                                                             \
-  }
+GATHER_INLINE __m512i numbers_all(int n) { return _mm512_set1_epi32(n); }
+GATHER_INLINE __m512i numbers_from(int start, int step) {
+  const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  return _mm512_add_epi32(numbers_all(start), _mm512_mullo_epi32(count_up, numbers_all(step)));
+}
+GATHER_INLINE void pick_lanes(char *out, const char *data, const char *indices, int width, int bytes, __m512i step, __m512i along,
+                              bool past) {
+  pick_sixteen(out, data, _mm512_add_epi32(_mm512_mullo_epi32(sixteen_lanes(indices, width), step), along), bytes, past);
+}
 
-BY_VECTOR(u32, 4)
-BY_VECTOR(u32, 8)
-BY_VECTOR(u64, 4)
-BY_VECTOR(u64, 8)
+typedef __m512i lanes_avx512;
+#define INSTRUCTION_NUMBERS lanes_avx512
+#define INSTRUCTION_LANES 16
+#include "core/kernel/instruction.tmpl.h"
+INSTRUCTION(u32, 4, 4)
+INSTRUCTION(u32, 4, 8)
+INSTRUCTION(u64, 8, 4)
+INSTRUCTION(u64, 8, 8)
 
 /* The first `lanes` of sixteen indices as 32-bit lanes, and of sixteen elements. */
-GATHER_INLINE __m512i some_u32(const char *indices, __mmask16 lanes) { return _mm512_maskz_loadu_epi32(lanes, indices); }
-GATHER_INLINE __m512i some_u64(const char *indices, __mmask16 lanes) {
+GATHER_INLINE __m512i some_lanes(const char *indices, int width, __mmask16 lanes) {
+  if (width == 4) return _mm512_maskz_loadu_epi32(lanes, indices);
   const __m256i low = _mm512_cvtepi64_epi32(_mm512_maskz_loadu_epi64((__mmask8)lanes, indices));
   const __m256i high = _mm512_cvtepi64_epi32(_mm512_maskz_loadu_epi64((__mmask8)(lanes >> 8), indices + 64));
   return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
-GATHER_INLINE void pick_some_4(char *out, const char *data, __m512i at, __mmask16 lanes) {
-  const __m512i zero = _mm512_setzero_si512();
-  _mm512_mask_storeu_epi32(out, lanes, _mm512_mask_i32gather_epi32(zero, lanes, at, data, 1));
-}
-GATHER_INLINE void pick_some_8(char *out, const char *data, __m512i at, __mmask16 lanes) {
+GATHER_INLINE void pick_some(char *out, const char *data, __m512i at, int bytes, __mmask16 lanes) {
   const __m512i zero = _mm512_setzero_si512();
   const __mmask8 low = (__mmask8)lanes, high = (__mmask8)(lanes >> 8);
-  _mm512_mask_storeu_epi64(out, low, _mm512_mask_i32gather_epi64(zero, low, _mm512_castsi512_si256(at), data, 1));
-  _mm512_mask_storeu_epi64(out + 64, high, _mm512_mask_i32gather_epi64(zero, high, _mm512_extracti64x4_epi64(at, 1), data, 1));
+  if (bytes == 4) {
+    _mm512_mask_storeu_epi32(out, lanes, _mm512_mask_i32gather_epi32(zero, lanes, at, data, 1));
+  } else {
+    _mm512_mask_storeu_epi64(out, low, _mm512_mask_i32gather_epi64(zero, low, _mm512_castsi512_si256(at), data, 1));
+    _mm512_mask_storeu_epi64(out + 64, high, _mm512_mask_i32gather_epi64(zero, high, _mm512_extracti64x4_epi64(at, 1), data, 1));
+  }
 }
 
-/* Rounds that fill vectors. Steps are per vector: only pointers change in the loop. */
-#define WHOLE_ROUNDS(w, E, put)                                                               \
-  for (; left >= at_once; left -= at_once) {                                                  \
-    if (many) later_##w(indices);                                                             \
-    const __m512i at = _mm512_add_epi32(_mm512_mullo_epi32(lanes_##w(indices), step), along); \
-    PICK_##E(put, out, data, at);                                                             \
-    data += at_once * data_round, indices += 16 * WIDTH_##w, out += 16 * E;                   \
+/* Rounds of 1 to 16 elements, as many at a time as fit in a vector: their places in the data repeat. Steps are per vector: only pointers
+ * change in the loops. */
+GATHER_INLINE void instruction_short(const gather_span *s, int width, int bytes) {
+  const int64_t count = s->count, data_round = s->data_round, at_once = count <= 16 ? 16 / count : 1;
+  const unsigned some = count <= 16 ? (1u << (at_once * count)) - 1 : 0;
+  const bool many = s->many, past = s->nontemporal && ((uintptr_t)s->out & 63) == 0;
+  const char *restrict data = s->data, *restrict indices = s->indices;
+  char *restrict out = s->out;
+  int64_t left = s->rounds;
+  int32_t places[16] = {0};
+  for (int64_t round = 0, k = 0; some >> k; round++)
+    for (int64_t j = 0; j < count; j++, k++) places[k] = (int32_t)(round * data_round + j * s->data_step);
+  const __m512i along = _mm512_loadu_si512(places), step = numbers_all((int)s->axis_step);
+#define WHOLE(past)                                                                                                       \
+  for (; left >= at_once; left -= at_once) {                                                                              \
+    for (int at = 0; many && at < 16 * width; at += 64) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH + at);            \
+    pick_lanes(out, data, indices, width, bytes, step, along, past);                                                      \
+    data += at_once * data_round, indices += 16 * width, out += 16 * bytes;                                               \
   }
-
-/* Rounds of 1 to 16 elements, as many at a time as fit in a vector: their places in the data repeat. */
-#define BY_ROUNDS(w, E)                                                                                      \
-  static void instruction_rounds_##E##_##w(const gather_span *s) {                                           \
-    const int64_t count = s->count, data_round = s->data_round, at_once = count <= 16 ? 16 / count : 1;      \
-    const unsigned some = count <= 16 ? (1u << (at_once * count)) - 1 : 0;                                   \
-    const bool many = s->many;                                                                               \
-    const char *restrict data = s->data, *restrict indices = s->indices;                                     \
-    char *restrict out = s->out;                                                                             \
-    int64_t left = s->rounds;                                                                                \
-    int32_t places[16] = {0};                                                                                \
-    for (int64_t round = 0, k = 0; some >> k; round++)                                                       \
-      for (int64_t j = 0; j < count; j++, k++) places[k] = (int32_t)(round * data_round + j * s->data_step); \
-    const __m512i along = _mm512_loadu_si512(places), step = _mm512_set1_epi32((int)s->axis_step);           \
-    if (some == 0xffff && s->nontemporal && ((uintptr_t)out & 63) == 0)                                      \
-      WHOLE_ROUNDS(w, E, put_past)                                                                           \
-    else if (some == 0xffff)                                                                                 \
-      WHOLE_ROUNDS(w, E, put)                                                                                \
-    for (; some && left >= at_once; left -= at_once) {                                                       \
-      if (many) later_##w(indices);                                                                          \
-      const __m512i rows = some_##w(indices, (__mmask16)some);                                               \
-      pick_some_##E(out, data, _mm512_add_epi32(_mm512_mullo_epi32(rows, step), along), (__mmask16)some);    \
-      data += at_once * data_round, indices += at_once * s->index_round, out += at_once * s->out_round;      \
-    }                                                                                                        \
-    for (; left > 0; left--) {                                                                               \
-      int64_t j = 0;                                                                                         \
-      ONE_BY_ONE(w, E, count);                                                                               \
-      data += data_round, indices += s->index_round, out += s->out_round;                                    \
-    }                                                                                                        \
+  if (some == 0xffff && past)
+    WHOLE(true)
+  else if (some == 0xffff)
+    WHOLE(false)
+#undef WHOLE
+  for (; some && left >= at_once; left -= at_once) {
+    for (int at = 0; many && at < 16 * width; at += 64) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH + at);
+    const __m512i rows = some_lanes(indices, width, (__mmask16)some);
+    pick_some(out, data, _mm512_add_epi32(_mm512_mullo_epi32(rows, step), along), bytes, (__mmask16)some);
+    data += at_once * data_round, indices += at_once * s->index_round, out += at_once * s->out_round;
   }
+  for (; left > 0; left--, data += data_round, indices += s->index_round, out += s->out_round)
+    for (int64_t j = 0; j < count; j++)
+      memcpy(out + j * bytes, data + j * s->data_step + gather_row(indices, width, j) * s->axis_step, (size_t)bytes);
+}
 
-BY_ROUNDS(u32, 4)
-BY_ROUNDS(u32, 8)
-BY_ROUNDS(u64, 4)
-BY_ROUNDS(u64, 8)
+#define INSTRUCTION_ROUNDS(w, width, E) \
+  static void instruction_rounds_##E##_##w(const gather_span *s) { instruction_short(s, width, E); }
+INSTRUCTION_ROUNDS(u32, 4, 4)
+INSTRUCTION_ROUNDS(u32, 4, 8)
+INSTRUCTION_ROUNDS(u64, 8, 4)
+INSTRUCTION_ROUNDS(u64, 8, 8)
 
 #include "core/kernel/fold.tmpl.h"
 #define PICK_NARROWEST 1
@@ -265,6 +239,7 @@ const gather_isa gather_isa_avx512 = {
     .name = "avx512",
     .rows = {ROWS_OF(u32), ROWS_OF(u64)},
     .gather_instruction = {{instruction_4_u32, instruction_8_u32}, {instruction_4_u64, instruction_8_u64}},
+    .checked_instruction = {{checked_instruction_4_u32, checked_instruction_8_u32}, {checked_instruction_4_u64, checked_instruction_8_u64}},
     .gather_instruction_rounds = {{instruction_rounds_4_u32, instruction_rounds_8_u32},
                                   {instruction_rounds_4_u64, instruction_rounds_8_u64}},
     .nontemporal = {NONTEMPORAL_OF(u32, streamed), NONTEMPORAL_OF(u64, streamed)},

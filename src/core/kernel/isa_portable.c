@@ -26,6 +26,13 @@
 #define WITHIN_BY_64 BITS
 #include "core/kernel/within.tmpl.h"
 
+#if !GATHER_SMALL
+#define BELOW_VECTORS 0
+#include "core/kernel/below.tmpl.h"
+
+#include "core/kernel/checked.tmpl.h"
+#endif
+
 #include "core/kernel/fold.tmpl.h"
 
 #define FOLLOW(w)                                                         \
@@ -90,6 +97,9 @@ const gather_isa gather_isa_portable = {
     .name = "portable",
     .rows = {ROWS_OF(u32), ROWS_OF(u64)},
     .runs = {runs_u32, runs_u64},
+#if !GATHER_SMALL
+    .checked = {CHECKED_OF(u32, checked), CHECKED_OF(u64, checked)},
+#endif
     .within = WITHIN_SLOTS,
     .fold = FOLD_SLOTS,
     .widen = WIDEN_SLOTS,

@@ -38,6 +38,11 @@ typedef struct gather_span {
 
 typedef void (*gather_rows_fn)(const gather_span *span);
 
+/* The same by indices that nobody has validated, which are dense, to an output that is, within a round; `limit` is at most half of the indices' range. Returns
+ * how many rows moved, counted over all rounds: it ends before the first index that is not below `limit`, or up to prefetch_rows + 64 rows
+ * before it, and may return 0 for spans and limits that it does not support. */
+typedef int64_t (*gather_checked_fn)(const gather_span *span, uint64_t limit);
+
 /* How many rows at the end of a round move without prefetching: the indices after them are unknown. */
 GATHER_INLINE int64_t gather_span_stay(const gather_span *s) {
   return s->prefetch_rows <= 0 ? s->count : s->more >= s->prefetch_rows ? 0 : s->prefetch_rows - s->more;
@@ -67,6 +72,7 @@ typedef struct gather_isa {
   /* Elements of 4 and 8 bytes by the CPU's own gather instruction; offsets from data + data_step * j stay below 2^31 bytes.
    * Indices and output are dense. Whether this is faster differs from CPU to CPU. */
   gather_rows_fn gather_instruction[GATHER_WIDTHS][2];
+  gather_checked_fn checked_instruction[GATHER_WIDTHS][2];
   /* The same for many rounds of at most 16 elements; indices and output are dense from round to round. */
   gather_rows_fn gather_instruction_rounds[GATHER_WIDTHS][2];
   /* Register tables: elements of 1, 2, 4 and 8 bytes from a dense table of at most `table_bytes`, by dense indices to a
@@ -80,6 +86,8 @@ typedef struct gather_isa {
   /* Rows to a dense output with non-temporal stores for whole lines; call `fence` afterwards. interleaved: several long
    * rows at a time, line by line. */
   gather_rows_fn nontemporal[GATHER_WIDTHS][GATHER_ROW_CLASSES], interleaved[GATHER_WIDTHS];
+  /* Rows that are validated as they move, with ordinary stores and with non-temporal ones; then the output is dense from round to round. */
+  gather_checked_fn checked[GATHER_WIDTHS][GATHER_ROW_CLASSES], checked_nontemporal[GATHER_WIDTHS][GATHER_ROW_CLASSES];
   bool vectors_nontemporal; /* gather_instruction and tables support `nontemporal` */
   /* Rows of any size, mostly in runs; all is dense. nontemporal_runs: with non-temporal stores. */
   gather_rows_fn runs[GATHER_WIDTHS], nontemporal_runs[GATHER_WIDTHS];

@@ -276,9 +276,32 @@ static gather_form validate_block(const gather_execution *e, const char *indices
   return gather_form_of(plan, state);
 }
 
+/* Moves rows by a kernel that validates them. Returns how many: it ends before an index that is no row as it stands. */
+static int64_t move_checked(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {
+  const uint64_t limit = gather_indices_plain_below(&e->plan->rule);
+  const int64_t len = walk->loops[walk->count - 1].len;
+  int64_t done = 0, moved, wanted;
+  gather_span span;
+  if (!variant->checked || limit == 0) return 0;
+  gather_span_set(&span, e, variant);
+  do {
+    const int64_t left = gather_walk_left(walk);
+    const int64_t rounds = count - done >= 2 * len ? least(gather_walk_rounds_left(walk), (count - done) / len) : 0;
+    span.data = e->data + walk->data, span.indices = e->indices + walk->index, span.out = e->out + walk->out;
+    span.rounds = rounds > 1 ? rounds : 1, span.count = rounds > 1 ? len : least(left, count - done);
+    span.more = rounds > 1 ? 0 : least(left - span.count, variant->prefetch_rows);
+    wanted = span.rounds * span.count;
+    moved = variant->checked(&span, limit);
+    if (moved >= len && rounds > 1) gather_walk_next_rounds(walk, moved / len);
+    gather_walk_next(walk, rounds > 1 ? moved % len : moved);
+    done += moved;
+  } while (moved == wanted && done < count);
+  return done;
+}
+
 static void move_validating(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {
   const int64_t bytes = gather_index_bytes(e->plan), block = DEFERRED_BYTES / bytes;
-  while (count > 0) {
+  while ((count -= move_checked(e, variant, walk, count)) > 0) {
     const int64_t now = least(count, block), number = walk->index / bytes;
     const int64_t with_prefetch = least(e->plan->row_count - number, now + variant->prefetch_rows);
     move_in_form(e, validate_block(e, e->indices + walk->index, number, now, with_prefetch), variant, walk, now);

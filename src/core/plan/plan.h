@@ -41,6 +41,7 @@ enum { GATHER_ORDERS = GATHER_ORDER_RUNS + 1 };
 typedef struct gather_variant {
   const char *kernel, *isa;              /* names for the plan's line */
   gather_rows_fn rows, rows_resolved;    /* for unchanged indices; for row numbers of 8 bytes */
+  gather_checked_fn checked;             /* for indices that are validated as rows move; NULL = none */
   gather_pick_fn pick;                   /* instead, for packed elements */
   int64_t prefetch_rows, prefetch_lines; /* prefetch distance, and lines of each row; 0 = no prefetching */
   bool nontemporal;                      /* whole lines of the output are written with non-temporal stores */

@@ -234,10 +234,17 @@ static bool may_defer(const gather_plan *plan, const gather_run *run) {
   return is_deferrable(plan) && (run->fresh_output || gather_plan_can_repair(plan));
 }
 
-/* Whether deferring pays for memory that nobody writes: only many indices have left the cache when they are read again.
- * Radix partitioning needs all of them validated; it is for random ones. */
+/* How many rows and more defer. A kernel that validates as it moves repays the tasks from some microseconds on. Others are called once for
+ * each block, and only many indices have left the cache when they are read again. */
+static int64_t deferred_rows(const gather_plan *plan) {
+  enum { CHECKED_ROWS = 2048 };
+  const int64_t rows = gather_tuned(GATHER_TUNING_deferred_bytes) / gather_index_bytes(plan);
+  return plan->variants[0].checked && rows > CHECKED_ROWS ? CHECKED_ROWS : rows;
+}
+
+/* Whether deferring pays for memory that nobody writes. Radix partitioning needs all indices validated; it is for random ones. */
 static bool defers(const gather_plan *plan, const gather_run *run, gather_execution *e) {
-  if (plan->row_count <= gather_tuned(GATHER_TUNING_deferred_bytes) / gather_index_bytes(plan) || !may_defer(plan, run)) return false;
+  if (plan->row_count <= deferred_rows(plan) || !may_defer(plan, run)) return false;
   if (plan->rule.on_bad == GATHER_ON_BAD_PROMISE || gather_columns_cannot_fail(plan)) return false;
   if (plan->radix_variant < 0) return true;
   e->order = gather_order_sample(e);

@@ -101,6 +101,21 @@ static gather_rows_fn find_nontemporal(int width, int64_t row_bytes, const char 
   GATHER_RETURN_KERNEL(nontemporal[width][class]);
 }
 
+static gather_checked_fn find_checked(int width, int64_t row_bytes, const char **isa) {
+  const int class = gather_row_class(row_bytes);
+  GATHER_RETURN_KERNEL(checked[width][class]);
+}
+
+static gather_checked_fn find_checked_instruction(int width, int64_t row_bytes, const char **isa) {
+  const int size = row_bytes == 8;
+  GATHER_RETURN_KERNEL(checked_instruction[width][size]);
+}
+
+static gather_checked_fn find_checked_nontemporal(int width, int64_t row_bytes, const char **isa) {
+  const int class = gather_row_class(row_bytes);
+  GATHER_RETURN_KERNEL(checked_nontemporal[width][class]);
+}
+
 static gather_rows_fn find_interleaved(int width, const char **isa) { GATHER_RETURN_KERNEL(interleaved[width]); }
 
 static gather_rows_fn find_plain_runs(int width, const char **isa) { GATHER_RETURN_KERNEL(runs[width]); }
@@ -155,12 +170,23 @@ static int width_of(const gather_plan *plan) {
   }
 }
 
+/* Whether kernels may validate as they move: dense indices that they read themselves, in rounds of some groups of sixteen, and a dense
+ * output. */
+static bool has_checked(const gather_plan *plan) {
+  enum { SHORTEST_ROUND = 64 };
+  const gather_loop *inner = &plan->loops[plan->loop_count - 1];
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
+  return plan->column_count == 1 && width >= 4 && inner->index == width && inner->out == plan->row_bytes && inner->len >= SHORTEST_ROUND;
+}
+
 static void add_rows(gather_plan *plan, int64_t prefetch_rows, int64_t lines) {
   gather_variant *variant = add(plan);
   variant->rows = variant->rows_resolved = gather_kernel_rows(GATHER_WIDTH_8, plan->row_bytes, &variant->isa);
   if (width_of(plan) != GATHER_WIDTH_8) variant->rows = gather_kernel_rows(width_of(plan), plan->row_bytes, &variant->isa);
   variant->prefetch_rows = prefetch_rows, variant->prefetch_lines = lines;
   variant->kernel = prefetch_rows > 0 ? "prefetched rows" : "rows";
+  const char *isa;
+  if (has_checked(plan)) variant->checked = find_checked(width_of(plan), plan->row_bytes, &isa);
 }
 
 /* Whether the innermost loop is short (up to two vectors of 8 elements) and its rounds follow without a gap. */
@@ -185,6 +211,7 @@ static void add_gather_instruction(gather_plan *plan) {
   gather_variant *variant = add(plan);
   variant->rows = rows, variant->rows_resolved = find(GATHER_WIDTH_8, plan->row_bytes, &isa);
   variant->isa = isa, variant->kernel = rounds ? "gather instruction in rounds" : "gather instruction";
+  if (has_checked(plan) && !rounds) variant->checked = find_checked_instruction(width_of(plan), plan->row_bytes, &isa);
 }
 
 /* A register table: one table for all rounds; everything is dense. */
@@ -244,6 +271,8 @@ static void add_nontemporal(gather_plan *plan, int64_t prefetch_rows, int64_t li
   variant->rows_resolved = find_nontemporal(GATHER_WIDTH_8, plan->row_bytes, &variant->isa);
   variant->prefetch_rows = prefetch_rows, variant->prefetch_lines = lines, variant->nontemporal = true;
   variant->kernel = prefetch_rows > 0 ? "prefetched rows" : "rows";
+  const char *isa;
+  if (has_checked(plan)) variant->checked = find_checked_nontemporal(width_of(plan), plan->row_bytes, &isa);
 }
 
 static void add_interleaved(gather_plan *plan) {

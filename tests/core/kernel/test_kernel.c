@@ -22,6 +22,9 @@ static void every_slot(void **state) {
   SET(isa->table);
   SET(isa->round_table);
   SET(isa->nontemporal);
+  SET(isa->checked);
+  SET(isa->checked_nontemporal);
+  SET(isa->checked_instruction);
   SET(isa->interleaved);
   SET(isa->runs);
   SET(isa->nontemporal_runs);
@@ -77,7 +80,7 @@ static int say_where(void **state) {
 #define TEST(name) cmocka_unit_test_teardown(name, say_where)
 
 static int try_isa(const gather_isa *isa) {
-  const struct CMUnitTest tests[] = {TEST(test_rows),           TEST(test_stream),
+  const struct CMUnitTest tests[] = {TEST(test_rows),           TEST(test_checked), TEST(test_stream),
                                      TEST(test_together),       TEST(test_by_vector),
                                      TEST(test_by_rounds),      TEST(test_table),
                                      TEST(test_round_table),    TEST(test_runs),

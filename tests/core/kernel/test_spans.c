@@ -16,6 +16,7 @@ typedef struct {
   bool counts[TRIAL_COUNT + 1], aligns[TRIAL_ENTRIES][TRIAL_LINE], sizes[TRIAL_SIZES], lens[TRIAL_TABLE + 1];
   bool many[2], nontemporal[2], prefetch_rows[4], more[3], rounds[6];
   int64_t next_len, next_align[TRIAL_ENTRIES];
+  int64_t moved; /* cases in which a row moved */
 } coverage;
 
 static int64_t either(int64_t step) { return trial_below(2) ? step : -step; }
@@ -106,7 +107,7 @@ static void choose(const trial_slot *slot, int64_t n, bool exact, coverage *seen
   s->many = trial_below(2), s->nontemporal = trial_below(2);
   choose_out(s, slot->demands);
   choose_indices(s, slot->demands, slot->width);
-  choose_data(t, slot->demands);
+  choose_data(t, slot->demands | (slot->declines && trial_below(4) ? TRIAL_TABLE_DENSE : 0));
   if (!(slot->demands & ~(unsigned)(TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS)) && trial_below(2)) choose_usual(t, slot->width);
   s->table_bytes = t->len * s->row_bytes;
   if (few || s->count == n) seen->counts[n] = true;
@@ -158,15 +159,39 @@ static void fill_indices(const trial *t, int width) {
     }
 }
 
-/* The whole of what kernels are for. */
-static void plainly(const gather_span *s, int width, uint8_t *wanted) {
+/* The whole of what kernels are for; the first `rows` rows. */
+static void plainly(const gather_span *s, int64_t rows, int width, uint8_t *wanted) {
   for (int64_t i = 0; i < s->rounds; i++)
-    for (int64_t j = 0; j < s->count; j++) {
+    for (int64_t j = 0; j < s->count && i * s->count + j < rows; j++) {
       const char *index = s->indices + i * s->index_round + j * s->index_step;
       const int64_t row = (int64_t)trial_get((const uint8_t *)index, width);
       memcpy(wanted + i * s->out_round + j * s->out_step, s->data + i * s->data_round + j * s->data_step + row * s->axis_step,
              (size_t)s->row_bytes);
     }
+}
+
+/* Puts indices out of range into two cases of three, and says before which row kernels must have stopped. */
+static int64_t spoil(const trial *t, int width) {
+  const gather_span *s = &t->span;
+  const uint64_t len = (uint64_t)t->len, bad[] = {len, len + 1, UINT64_MAX, UINT64_MAX - len, (uint64_t)1 << (8 * width - 1)};
+  if (trial_below(3) > 0) {
+    uint8_t *round = trial_view(s->indices) + trial_below(s->rounds) * s->index_round;
+    trial_put(round + trial_below(s->count + s->more) * s->index_step, width, bad[trial_below(COUNT(bad))]);
+  }
+  for (int64_t row = 0; row < s->rounds * s->count; row++) {
+    const char *index = s->indices + row / s->count * s->index_round + row % s->count * s->index_step;
+    if (trial_get((const uint8_t *)index, width) >= len) return row;
+  }
+  return s->rounds * s->count;
+}
+
+/* Returns how many rows moved. */
+static int64_t run_checked(const trial_slot *slot, const trial *t) {
+  const int64_t end = spoil(t, slot->width), moved = slot->checked(&t->span, (uint64_t)t->len);
+  const int64_t least = end - t->span.prefetch_rows - 64;
+  if (moved > end || (moved < least && !(slot->declines && moved == 0)))
+    fail_msg("%s: %d rows moved, the index of row %d is out of range", trial_text, (int)moved, (int)end);
+  return moved;
 }
 
 /* align: of the output; -1 = it touches the forbidden page behind it. */
@@ -177,8 +202,13 @@ static void try(const trial_slot *slot, int64_t n, int64_t align, coverage *seen
   fill_indices(&t, slot->width);
   trial_span = t.span;
   trial_mark((const uint8_t *)t.span.out, t.out);
-  plainly(&t.span, slot->width, trial_wanted((const uint8_t *)t.span.out));
-  slot->run(&t.span);
+  int64_t moved = t.span.rounds * t.span.count;
+  if (slot->checked)
+    moved = run_checked(slot, &t);
+  else
+    slot->run(&t.span);
+  if (moved > 0) seen->moved++;
+  plainly(&t.span, moved, slot->width, trial_wanted((const uint8_t *)t.span.out));
   if (trial_isa->fence) trial_isa->fence();
   trial_compare();
 }
@@ -188,6 +218,7 @@ static void try(const trial_slot *slot, int64_t n, int64_t align, coverage *seen
     if (!seen->what[k]) fail_msg("%s: not tried: " #what " %d", trial_text, k)
 
 static void check_coverage(const trial_slot *slot, const coverage *seen) {
+  if (seen->moved < TRIAL_COUNT) fail_msg("%s: moved rows in %d cases only", trial_text, (int)seen->moved);
   ALL_OF(counts, 1, TRIAL_COUNT + 1);
   ALL_OF(sizes, 0, slot->size_count);
   for (int area = 0; area < TRIAL_ENTRIES; area++) ALL_OF(aligns[area], 0, TRIAL_LINE);
@@ -236,6 +267,26 @@ static void by_class(gather_rows_fn const slots[GATHER_WIDTHS][GATHER_ROW_CLASSE
 }
 
 void test_rows(void **state) { by_class(trial_isa->rows, "rows", 0); }
+
+/* Each case is tried with indices out of range as well. */
+static void try_checked(gather_checked_fn checked, const char *name, int width, int class, bool declines) {
+  trial_slot slot = {ITEMS(.name = name, .checked = checked, .declines = declines, .width = width,
+                           .demands = TRIAL_OUT_DENSE | TRIAL_INDICES_DENSE | (declines ? TRIAL_OUT_FOLLOWS : 0))};
+  set_sizes(&slot, class);
+  if (checked) trial_of_spans(&slot);
+}
+
+void test_checked(void **state) {
+  const gather_isa *isa = trial_isa;
+  for (int w = 0; w < GATHER_WIDTHS; w++) {
+    for (int class = 0; class < GATHER_ROW_CLASSES; class ++) {
+      try_checked(isa->checked[w][class], "checked", widths[w], class, false);
+      try_checked(isa->checked_nontemporal[w][class], "checked_nontemporal", widths[w], class, true);
+    }
+    try_checked(isa->checked_instruction[w][0], "checked_instruction", widths[w], gather_row_class(4), false);
+    try_checked(isa->checked_instruction[w][1], "checked_instruction", widths[w], gather_row_class(8), false);
+  }
+}
 
 /* Of rows that a kernel moves otherwise than the rest of their class, every count and alignment. */
 static void alone(gather_rows_fn const slots[GATHER_WIDTHS][GATHER_ROW_CLASSES], int64_t row, const char *name, unsigned demands) {

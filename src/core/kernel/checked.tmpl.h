@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * checked.tmpl.h: rows by indices that nobody has validated. Sixteen of them are compared with the limit just before their rows move, while
+ * the rows before them are on their way. In passes of their own, validation waits for indices and then moving waits for rows. Included once
+ * per instruction set, after below.tmpl.h and, for rows of 32 bytes and more, the definition of GATHER_WIDE.
+ */
+#define MOVE(u) copy(out + (u) * (int64_t)bytes, data + (u)*data_step + gather_row(indices, width, u) * axis_step, bytes);
+#define PREFETCH_ROW(u) GATHER_PREFETCH(data + (ahead + (u)) * data_step + gather_row(indices, width, ahead + (u)) * axis_step);
+#define FOUR(DO) DO(0) DO(1) DO(2) DO(3)
+#define PASS(n) out += (n) * (int64_t)bytes, data += (n)*data_step, indices += (n)*width, left -= (n)
+
+/* gather_checked_fn. The width and the steps are arguments, so the compiler can use constants. */
+GATHER_INLINE int64_t checked(const gather_span *s, uint64_t limit, int width, int64_t data_step, int64_t axis_step, size_t bytes,
+                              gather_copy_fn copy) {
+  enum { GROUP = 16 };
+  const int64_t count = s->count, ahead = s->prefetch_rows, stay = gather_span_stay(s);
+  const bool many = s->many;
+  if (limit > BELOW_MOST(width)) return 0;
+  for (int64_t round = 0; round < s->rounds; round++) {
+    const char *restrict data = s->data + round * s->data_round, *restrict indices = s->indices + round * s->index_round;
+    char *restrict out = s->out + round * s->out_round;
+    int64_t left = count;
+    /* What is prefetched is compared first, too: the place of a row out of range may be no address at all. */
+    if (left >= stay + GROUP && !first_below(indices, width, ahead, limit)) return round * count;
+    while (left >= stay + GROUP && all_below(indices + ahead * width, width, GROUP, limit)) {
+      for (int at = 0; many && at < GROUP * width; at += 64) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH + at);
+      for (int k = 0; k < GROUP / 4; k++) {
+        FOUR(PREFETCH_ROW)
+        FOUR(MOVE)
+        PASS(4);
+      }
+    }
+    while (left >= GROUP) {
+      for (int at = 0; many && at < GROUP * width; at += 64) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH + at);
+      if (!all_below(indices, width, GROUP, limit)) return (round + 1) * count - left;
+      for (int k = 0; k < GROUP / 4; k++) {
+        FOUR(MOVE)
+        PASS(4);
+      }
+    }
+    while (left > 0) {
+      if ((uint64_t)gather_row(indices, width, 0) >= limit) return (round + 1) * count - left;
+      MOVE(0)
+      PASS(1);
+    }
+  }
+  return s->rounds * count;
+}
+#undef MOVE
+#undef PREFETCH_ROW
+#undef FOUR
+#undef PASS
+
+/* Rows of one dense table, of one that advances row by row, or others. */
+GATHER_INLINE int64_t checked_rows(const gather_span *s, uint64_t limit, int width, size_t bytes, gather_copy_fn copy) {
+  const int64_t size = (int64_t)bytes;
+  if (s->data_step == 0 && s->axis_step == size) return checked(s, limit, width, 0, size, bytes, copy);
+  if (s->data_step == size) return checked(s, limit, width, size, s->axis_step, bytes, copy);
+  return checked(s, limit, width, s->data_step, s->axis_step, bytes, copy);
+}
+
+#define CHECKED_(copy, class, BYTES)                                             \
+  static int64_t checked_##class##_u32(const gather_span *s, uint64_t limit) {   \
+    return checked_rows(s, limit, 4, (BYTES), copy##_##class);                   \
+  }                                                                              \
+  static int64_t checked_##class##_u64(const gather_span *s, uint64_t limit) {   \
+    return checked_rows(s, limit, 8, (BYTES), copy##_##class);                   \
+  }
+#define CHECKED(copy, class, BYTES) CHECKED_(copy, class, BYTES)
+CHECKED(gather_copy, 1, 1)
+CHECKED(gather_copy, 2, 2)
+CHECKED(gather_copy, 4, 4)
+CHECKED(gather_copy, 8, 8)
+CHECKED(gather_copy, 16, 16)
+CHECKED(gather_copy, 17_to_31, (size_t)s->row_bytes)
+CHECKED(GATHER_WIDE, 32, 32)
+CHECKED(GATHER_WIDE, 33_to_63, (size_t)s->row_bytes)
+CHECKED(GATHER_WIDE, 64, 64)
+
+#if NONTEMPORAL_WHOLE
+/* Rows of 16, 32 and 64 bytes with non-temporal stores, if the output is aligned to them (lines.tmpl.h). */
+#define CHECKED_WHOLE(class)                                                                                 \
+  static int64_t checked_streamed_##class##_u32(const gather_span *s, uint64_t limit) {                      \
+    return (uintptr_t)s->out % class == 0 ? checked_rows(s, limit, 4, class, nontemporal_##class) : 0;       \
+  }                                                                                                          \
+  static int64_t checked_streamed_##class##_u64(const gather_span *s, uint64_t limit) {                      \
+    return (uintptr_t)s->out % class == 0 ? checked_rows(s, limit, 8, class, nontemporal_##class) : 0;       \
+  }
+CHECKED_WHOLE(16)
+CHECKED_WHOLE(32)
+CHECKED_WHOLE(64)
+#endif
+
+/* elements: the kernels of 1 and 2 bytes; `checked`, or others. Rows of 3 to 15 bytes between the sizes of elements gain more from wider
+ * moves (rows.tmpl.h), and of rows of more than 64 bytes validation is a small share. */
+#define CHECKED_OF(w, elements)                                                                                                    \
+  {                                                                                                                                \
+    elements##_1_##w, elements##_2_##w, NULL, checked_4_##w, NULL, checked_8_##w, NULL, checked_16_##w, checked_17_to_31_##w,      \
+        checked_32_##w, checked_33_to_63_##w, checked_64_##w, NULL                                                                 \
+  }
