@@ -59,13 +59,11 @@ GATHER_INLINE int64_t checked_rows(const gather_span *s, uint64_t limit, int wid
   return checked(s, limit, width, s->data_step, s->axis_step, bytes, copy);
 }
 
-#define CHECKED_(copy, class, BYTES)                                             \
-  static int64_t checked_##class##_u32(const gather_span *s, uint64_t limit) {   \
-    return checked_rows(s, limit, 4, (BYTES), copy##_##class);                   \
-  }                                                                              \
-  static int64_t checked_##class##_u64(const gather_span *s, uint64_t limit) {   \
-    return checked_rows(s, limit, 8, (BYTES), copy##_##class);                   \
-  }
+#define CHECKED_(copy, class, BYTES)                                           \
+  static int64_t checked_##class##_u32(const gather_span *s, uint64_t limit) { \
+    return checked_rows(s, limit, 4, (BYTES), copy##_##class);                 \
+  }                                                                            \
+  static int64_t checked_##class##_u64(const gather_span *s, uint64_t limit) { return checked_rows(s, limit, 8, (BYTES), copy##_##class); }
 #define CHECKED(copy, class, BYTES) CHECKED_(copy, class, BYTES)
 CHECKED(gather_copy, 1, 1)
 CHECKED(gather_copy, 2, 2)
@@ -79,12 +77,12 @@ CHECKED(GATHER_WIDE, 64, 64)
 
 #if NONTEMPORAL_WHOLE
 /* Rows of 16, 32 and 64 bytes with non-temporal stores, if the output is aligned to them (lines.tmpl.h). */
-#define CHECKED_WHOLE(class)                                                                                 \
-  static int64_t checked_streamed_##class##_u32(const gather_span *s, uint64_t limit) {                      \
-    return (uintptr_t)s->out % class == 0 ? checked_rows(s, limit, 4, class, nontemporal_##class) : 0;       \
-  }                                                                                                          \
-  static int64_t checked_streamed_##class##_u64(const gather_span *s, uint64_t limit) {                      \
-    return (uintptr_t)s->out % class == 0 ? checked_rows(s, limit, 8, class, nontemporal_##class) : 0;       \
+#define CHECKED_WHOLE(class)                                                                           \
+  static int64_t checked_streamed_##class##_u32(const gather_span *s, uint64_t limit) {                \
+    return (uintptr_t)s->out % class == 0 ? checked_rows(s, limit, 4, class, nontemporal_##class) : 0; \
+  }                                                                                                    \
+  static int64_t checked_streamed_##class##_u64(const gather_span *s, uint64_t limit) {                \
+    return (uintptr_t)s->out % class == 0 ? checked_rows(s, limit, 8, class, nontemporal_##class) : 0; \
   }
 CHECKED_WHOLE(16)
 CHECKED_WHOLE(32)
@@ -93,8 +91,8 @@ CHECKED_WHOLE(64)
 
 /* elements: the kernels of 1 and 2 bytes; `checked`, or others. Rows of 3 to 15 bytes between the sizes of elements gain more from wider
  * moves (rows.tmpl.h), and of rows of more than 64 bytes validation is a small share. */
-#define CHECKED_OF(w, elements)                                                                                                    \
-  {                                                                                                                                \
-    elements##_1_##w, elements##_2_##w, NULL, checked_4_##w, NULL, checked_8_##w, NULL, checked_16_##w, checked_17_to_31_##w,      \
-        checked_32_##w, checked_33_to_63_##w, checked_64_##w, NULL                                                                 \
+#define CHECKED_OF(w, elements)                                                                                               \
+  {                                                                                                                           \
+    elements##_1_##w, elements##_2_##w, NULL, checked_4_##w, NULL, checked_8_##w, NULL, checked_16_##w, checked_17_to_31_##w, \
+        checked_32_##w, checked_33_to_63_##w, checked_64_##w, NULL                                                            \
   }

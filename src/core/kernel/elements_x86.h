@@ -12,7 +12,7 @@ extern const gather_isa gather_isa_portable;
 
 /* Element k of vector v, by index k. */
 #define PICK_1(k) v = _mm_insert_epi8(v, data[gather_row(indices, width, k)], k);
-#define PICK_2(k)                                                  \
+#define PICK_2(k)                                                \
   memcpy(&element, data + gather_row(indices, width, k) * 2, 2); \
   v = _mm_insert_epi16(v, element, k);
 #define PICK_EIGHT(PICK, k) PICK(k) PICK(k + 1) PICK(k + 2) PICK(k + 3) PICK(k + 4) PICK(k + 5) PICK(k + 6) PICK(k + 7)
@@ -127,12 +127,12 @@ GATHER_INLINE bool picks_lines(const gather_span *s, int width, int bytes) {
 }
 
 /* With prefetching the memory limits, and stores do not. */
-#define ELEMENTS(w, width, slot, E)                                                                       \
-  static void elements_##E##_##w(const gather_span *s) {                                                  \
-    if (picks(s, width, E) && s->prefetch_rows == 0)                                                      \
-      pick_rounds(s, width, E, false, false, 0);                                                          \
-    else                                                                                                  \
-      gather_isa_portable.rows[slot][E - 1](s);                                                           \
+#define ELEMENTS(w, width, slot, E)                      \
+  static void elements_##E##_##w(const gather_span *s) { \
+    if (picks(s, width, E) && s->prefetch_rows == 0)     \
+      pick_rounds(s, width, E, false, false, 0);         \
+    else                                                 \
+      gather_isa_portable.rows[slot][E - 1](s);          \
   }
 ELEMENTS(u32, 4, GATHER_WIDTH_4, 1)
 ELEMENTS(u32, 4, GATHER_WIDTH_4, 2)
@@ -141,12 +141,12 @@ ELEMENTS(u64, 8, GATHER_WIDTH_8, 2)
 #undef ELEMENTS
 
 #if !GATHER_SMALL
-#define STREAMED(w, width, E)                          \
+#define STREAMED(w, width, E)                            \
   static void streamed_##E##_##w(const gather_span *s) { \
-    if (picks_lines(s, width, E))                      \
-      pick_rounds(s, width, E, true, false, 0);        \
-    else                                               \
-      lines_##E##_##w(s);                              \
+    if (picks_lines(s, width, E))                        \
+      pick_rounds(s, width, E, true, false, 0);          \
+    else                                                 \
+      lines_##E##_##w(s);                                \
   }
 STREAMED(u32, 4, 1)
 STREAMED(u32, 4, 2)
@@ -161,11 +161,10 @@ STREAMED(u64, 8, 8)
 
 /* ---- by indices that nobody has validated; where checked.tmpl.h was included */
 #ifdef CHECKED_OF
-#define PICKED(w, width, E)                                                             \
-  static int64_t picked_##E##_##w(const gather_span *s, uint64_t limit) {               \
-    if (limit <= BELOW_MOST(width) && picks(s, width, E) && s->prefetch_rows == 0)      \
-      return pick_rounds(s, width, E, false, true, limit);                              \
-    return checked_##E##_##w(s, limit);                                                 \
+#define PICKED(w, width, E)                                                                                                             \
+  static int64_t picked_##E##_##w(const gather_span *s, uint64_t limit) {                                                               \
+    if (limit <= BELOW_MOST(width) && picks(s, width, E) && s->prefetch_rows == 0) return pick_rounds(s, width, E, false, true, limit); \
+    return checked_##E##_##w(s, limit);                                                                                                 \
   }
 PICKED(u32, 4, 1)
 PICKED(u32, 4, 2)
@@ -173,10 +172,10 @@ PICKED(u64, 8, 1)
 PICKED(u64, 8, 2)
 #undef PICKED
 
-#define CHECKED_STREAMED(w, width, E)                                                                         \
-  static int64_t checked_streamed_##E##_##w(const gather_span *s, uint64_t limit) {                           \
-    const bool can = limit <= BELOW_MOST(width) && picks_lines(s, width, E);                                  \
-    return can ? pick_rounds(s, width, E, true, true, limit) : 0;                                             \
+#define CHECKED_STREAMED(w, width, E)                                               \
+  static int64_t checked_streamed_##E##_##w(const gather_span *s, uint64_t limit) { \
+    const bool can = limit <= BELOW_MOST(width) && picks_lines(s, width, E);        \
+    return can ? pick_rounds(s, width, E, true, true, limit) : 0;                   \
   }
 CHECKED_STREAMED(u32, 4, 1)
 CHECKED_STREAMED(u32, 4, 2)

@@ -20,10 +20,10 @@ GATHER_INLINE int64_t instruction_round(const gather_span *s, int64_t round, int
   const int64_t count = s->count, apart = (int64_t)(-(uintptr_t)out & 63) / bytes, head = !past ? 0 : apart < count ? apart : count;
   const bool many = s->many;
   int64_t j = 0;
-#define ONE_BY_ONE(end)                                                                                                        \
-  for (; j < (end); j++) {                                                                                                     \
-    if (checked && (uint64_t)gather_row(indices, width, j) >= limit) return j;                                                 \
-    memcpy(out + j * bytes, data + j * data_step + gather_row(indices, width, j) * axis_step, (size_t)bytes);                  \
+#define ONE_BY_ONE(end)                                                                                       \
+  for (; j < (end); j++) {                                                                                    \
+    if (checked && (uint64_t)gather_row(indices, width, j) >= limit) return j;                                \
+    memcpy(out + j * bytes, data + j * data_step + gather_row(indices, width, j) * axis_step, (size_t)bytes); \
   }
   ONE_BY_ONE(head)
   for (; j + INSTRUCTION_LANES <= count; j += INSTRUCTION_LANES) {

@@ -141,11 +141,11 @@ GATHER_INLINE void instruction_short(const gather_span *s, int width, int bytes)
   for (int64_t round = 0, k = 0; some >> k; round++)
     for (int64_t j = 0; j < count; j++, k++) places[k] = (int32_t)(round * data_round + j * s->data_step);
   const __m512i along = _mm512_loadu_si512(places), step = numbers_all((int)s->axis_step);
-#define WHOLE(past)                                                                                                       \
-  for (; left >= at_once; left -= at_once) {                                                                              \
-    for (int at = 0; many && at < 16 * width; at += 64) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH + at);            \
-    pick_lanes(out, data, indices, width, bytes, step, along, past);                                                      \
-    data += at_once * data_round, indices += 16 * width, out += 16 * bytes;                                               \
+#define WHOLE(past)                                                                                            \
+  for (; left >= at_once; left -= at_once) {                                                                   \
+    for (int at = 0; many && at < 16 * width; at += 64) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH + at); \
+    pick_lanes(out, data, indices, width, bytes, step, along, past);                                           \
+    data += at_once * data_round, indices += 16 * width, out += 16 * bytes;                                    \
   }
   if (some == 0xffff && past)
     WHOLE(true)

@@ -56,10 +56,10 @@
 #endif
 
 /* elements: the kernels of 1, 2, 4 and 8 bytes; `lines`, or others. */
-#define NONTEMPORAL_OF(w, elements)                                                                                                  \
-  {                                                                                                                                  \
+#define NONTEMPORAL_OF(w, elements)                                                                                              \
+  {                                                                                                                              \
     elements##_1_##w, elements##_2_##w, lines_3_##w, elements##_4_##w, lines_5_to_7_##w, elements##_8_##w, WORDS_OF(9_to_15, w), \
-        lines_16_##w, WORDS_OF(17_to_31, w), lines_32_##w, lines_33_to_63_##w, lines_64_##w, nontemporal_##w \
+        lines_16_##w, WORDS_OF(17_to_31, w), lines_32_##w, lines_33_to_63_##w, lines_64_##w, nontemporal_##w                     \
   }
 
 static void nontemporal_copy(char *out, const char *in, int64_t bytes) {
