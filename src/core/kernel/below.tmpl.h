@@ -56,3 +56,10 @@ GATHER_INLINE bool first_below(const char *indices, int width, int64_t count, ui
   for (; j < count; j++) below &= (uint64_t)gather_row(indices, width, j) < limit;
   return below;
 }
+
+#define CHECKED_TABLE_SLOTS                                                         \
+  {                                                                                 \
+    {checked_table_4_1, checked_table_4_2, checked_table_4_4, checked_table_4_8}, { \
+      checked_table_8_1, checked_table_8_2, checked_table_8_4, checked_table_8_8    \
+    }                                                                               \
+  }

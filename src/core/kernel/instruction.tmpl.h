@@ -3,15 +3,15 @@
  * instruction.tmpl.h: elements of 4 and 8 bytes by the CPU's gather instruction, from one table or one that advances by data_step. Included
  * once per instruction set, after below.tmpl.h.
  *
- * Parameters (undefined again at the end): INSTRUCTION_LANES, elements at a time; INSTRUCTION_NUMBERS, a vector of as many 32-bit numbers. The file that
- * includes this defines
+ * Parameters (undefined again at the end): INSTRUCTION_LANES, elements at a time; INSTRUCTION_NUMBERS, a vector of as many 32-bit numbers.
+ * The file that includes this defines
  *   numbers_all(n), numbers_from(start, step)   vectors of n, and of start, start + step, ...
  *   pick_lanes(out, data, indices, width, bytes, step, along, past)  stores the elements at data + index * step + along; past: with
  *                  non-temporal stores
  */
 
-/* A round. Returns how many elements it moved. past: the first ones align the output. checked: it ends before an index that is not below the
- * limit. Fields of the span that the loop reads are copied: for the compiler, a store might change them. */
+/* A round. Returns how many elements it moved. past: the first ones align the output. checked: it ends before an index that is not below
+ * the limit. Fields of the span that the loop reads are copied: for the compiler, a store might change them. */
 GATHER_INLINE int64_t instruction_round(const gather_span *s, int64_t round, int width, int bytes, int64_t data_step, int64_t axis_step,
                                         bool past, bool checked, uint64_t limit) {
   const INSTRUCTION_NUMBERS along = numbers_from(0, (int)data_step), step = numbers_all((int)axis_step);

@@ -195,6 +195,14 @@ TABLE(8, 1)
 TABLE(8, 2)
 TABLE(8, 4)
 TABLE(8, 8)
+CHECKED_TABLE(4, 1)
+CHECKED_TABLE(4, 2)
+CHECKED_TABLE(4, 4)
+CHECKED_TABLE(4, 8)
+CHECKED_TABLE(8, 1)
+CHECKED_TABLE(8, 2)
+CHECKED_TABLE(8, 4)
+CHECKED_TABLE(8, 8)
 
 #include "core/kernel/round_tables_avx2.h"
 
@@ -215,6 +223,7 @@ const gather_isa gather_isa_avx2 = {
     .table = {{table_1_1, table_1_2, table_1_4, table_1_8},
               {table_4_1, table_4_2, table_4_4, table_4_8},
               {table_8_1, table_8_2, table_8_4, table_8_8}},
+    .checked_table = CHECKED_TABLE_SLOTS,
     .table_bytes = {TABLE_BYTES, TABLE_BYTES, TABLE_BYTES, TABLE_BYTES},
     .round_table = ROUND_TABLE_SLOTS,
     .round_table_bytes = {64, 64, 128, 128},

@@ -38,9 +38,9 @@ typedef struct gather_span {
 
 typedef void (*gather_rows_fn)(const gather_span *span);
 
-/* The same by indices that nobody has validated, which are dense, to an output that is, within a round; `limit` is at most half of the indices' range. Returns
- * how many rows moved, counted over all rounds: it ends before the first index that is not below `limit`, or up to prefetch_rows + 64 rows
- * before it, and may return 0 for spans and limits that it does not support. */
+/* The same by indices that nobody has validated. Within a round they are dense, and so is the output; `limit` is at most half of the
+ * indices' range. Returns how many rows moved, counted over all rounds: it ends before the first index that is not below `limit`, or up to
+ * prefetch_rows + 128 rows before it, and may return 0 for spans and limits that it does not support. */
 typedef int64_t (*gather_checked_fn)(const gather_span *span, uint64_t limit);
 
 /* How many rows at the end of a round move without prefetching: the indices after them are unknown. */
@@ -78,6 +78,7 @@ typedef struct gather_isa {
   /* Register tables: elements of 1, 2, 4 and 8 bytes from a dense table of at most `table_bytes`, by dense indices to a
    * dense output. */
   gather_rows_fn table[GATHER_TABLE_WIDTHS][4];
+  gather_checked_fn checked_table[GATHER_WIDTHS][4];
   int64_t table_bytes[4];
   /* Register tables of rounds: the same from a dense table of at most `round_table_bytes` for each round, or, where data_step is
    * not 0, for each row of the only round. Indices and output are dense from round to round. */

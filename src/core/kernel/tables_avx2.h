@@ -118,41 +118,46 @@ GATHER_INLINE void put_elements(const table_256 *t, __m256i at, char *out, int E
   for (int e = 0; e < E; e++) put_vector(out + e * 32, v[e], nontemporal);
 }
 
-/* steps: `count` elements, a multiple of TABLE_STEP. some: fewer, through a copy of their indices. */
-#define TABLE_STEPS(W, E, GROUPS)                                                                                                          \
-  static void steps_##W##_##E##_##GROUPS(const table_256 *t, const char *indices, char *out, int64_t count, bool many, bool nontemporal) { \
-    for (int64_t j = 0; j < count; j += TABLE_STEP) {                                                                                      \
-      for (int at = 0; many && at < TABLE_STEP * W; at += 64) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_PREFETCH + at);               \
-      put_elements(t, spread_##E(bytes_##W(indices + j * W)), out + j * E, E, GROUPS, nontemporal);                                        \
-    }                                                                                                                                      \
-  }                                                                                                                                        \
-  static void some_##W##_##E##_##GROUPS(const table_256 *t, const char *indices, char *out, int64_t count) {                               \
-    char copy[TABLE_STEP * W] = {0}, picked[TABLE_STEP * E];                                                                               \
-    memcpy(copy, indices, (size_t)(count * W));                                                                                            \
-    steps_##W##_##E##_##GROUPS(t, copy, picked, TABLE_STEP, false, false);                                                                 \
-    memcpy(out, picked, (size_t)(count * E));                                                                                              \
+/* steps: `count` elements, a multiple of TABLE_STEP; returns how many moved. limit: of indices that nobody has validated, else 0. some:
+ * fewer, through a copy of their indices. */
+#define TABLE_STEPS(W, E, GROUPS)                                                                                            \
+  static int64_t steps_##W##_##E##_##GROUPS(const table_256 *t, const char *indices, char *out, int64_t count, bool many,    \
+                                            bool nontemporal, uint64_t limit) {                                              \
+    for (int64_t j = 0; j < count; j += TABLE_STEP) {                                                                        \
+      for (int at = 0; many && at < TABLE_STEP * W; at += 64) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_PREFETCH + at); \
+      if (W > 1 && limit > 0 && !all_below(indices + j * W, W, TABLE_STEP, limit)) return j;                                 \
+      put_elements(t, spread_##E(bytes_##W(indices + j * W)), out + j * E, E, GROUPS, nontemporal);                          \
+    }                                                                                                                        \
+    return count;                                                                                                            \
+  }                                                                                                                          \
+  static void some_##W##_##E##_##GROUPS(const table_256 *t, const char *indices, char *out, int64_t count) {                 \
+    char copy[TABLE_STEP * W] = {0}, picked[TABLE_STEP * E];                                                                 \
+    memcpy(copy, indices, (size_t)(count * W));                                                                              \
+    steps_##W##_##E##_##GROUPS(t, copy, picked, TABLE_STEP, false, false, 0);                                                \
+    memcpy(out, picked, (size_t)(count * E));                                                                                \
   }
 
-/* With non-temporal stores the first elements align the output. */
-#define TABLE_ROUNDS(W, E, GROUPS)                                                             \
-  TABLE_STEPS(W, E, GROUPS)                                                                    \
-  static void table_##W##_##E##_##GROUPS(const gather_span *s) {                               \
-    table_256 t;                                                                               \
-    load_table(&t, s, E, GROUPS);                                                              \
-    for (int64_t i = 0; i < s->rounds; i++) {                                                  \
-      const char *indices = s->indices + i * s->index_round;                                   \
-      char *out = s->out + i * s->out_round;                                                   \
-      int64_t left = s->count;                                                                 \
-      const int64_t head = (int64_t)(-(uintptr_t)out & 31) / E;                                \
-      const bool nontemporal = s->nontemporal && (uintptr_t)out % E == 0 && head < left;       \
-      if (nontemporal && head > 0) {                                                           \
-        some_##W##_##E##_##GROUPS(&t, indices, out, head);                                     \
-        indices += head * W, out += head * E, left -= head;                                    \
-      }                                                                                        \
-      const int64_t rest = left % TABLE_STEP, whole = left - rest;                             \
-      steps_##W##_##E##_##GROUPS(&t, indices, out, whole, s->many, nontemporal);               \
-      if (rest > 0) some_##W##_##E##_##GROUPS(&t, indices + whole * W, out + whole * E, rest); \
-    }                                                                                          \
+/* With non-temporal stores the first elements align the output. Returns how many moved. */
+#define TABLE_ROUNDS(W, E, GROUPS)                                                                                                         \
+  TABLE_STEPS(W, E, GROUPS)                                                                                                                \
+  static int64_t table_##W##_##E##_##GROUPS(const gather_span *s, uint64_t limit) {                                                        \
+    const int64_t count = s->count;                                                                                                        \
+    table_256 t;                                                                                                                           \
+    load_table(&t, s, E, GROUPS);                                                                                                          \
+    for (int64_t i = 0; i < s->rounds; i++) {                                                                                              \
+      const char *indices = s->indices + i * s->index_round;                                                                               \
+      char *out = s->out + i * s->out_round;                                                                                               \
+      const int64_t apart = (int64_t)(-(uintptr_t)out & 31) / E;                                                                           \
+      const bool nontemporal = s->nontemporal && (uintptr_t)out % E == 0 && apart < count;                                                 \
+      const int64_t head = nontemporal ? apart : 0, whole = (count - head) / TABLE_STEP * TABLE_STEP;                                      \
+      if (limit > 0 && !first_below(indices, W, head, limit)) return i * count;                                                            \
+      if (head > 0) some_##W##_##E##_##GROUPS(&t, indices, out, head);                                                                     \
+      const int64_t moved = head + steps_##W##_##E##_##GROUPS(&t, indices + head * W, out + head * E, whole, s->many, nontemporal, limit); \
+      if (moved < head + whole) return i * count + moved;                                                                                  \
+      if (limit > 0 && !first_below(indices + moved * W, W, count - moved, limit)) return i * count + moved;                               \
+      if (moved < count) some_##W##_##E##_##GROUPS(&t, indices + moved * W, out + moved * E, count - moved);                               \
+    }                                                                                                                                      \
+    return s->rounds * count;                                                                                                              \
   }
 
 /* Indices, output and table are dense. A table of TABLE_BYTES has 16 / E groups. */
@@ -164,10 +169,15 @@ GATHER_INLINE void put_elements(const table_256 *t, __m256i at, char *out, int E
 #define NAMES_4(name) NAMES_8(name), name##_4
 #define NAMES_2(name) NAMES_4(name), name##_8
 #define NAMES_1(name) NAMES_2(name), name##_16
-#define TABLE(W, E)                                                         \
-  TABLES_##E(W) static void table_##W##_##E(const gather_span *s) {         \
-    static const gather_rows_fn by_groups[] = {NAMES_##E(table_##W##_##E)}; \
-    by_groups[table_groups_log2(s->table_bytes / E)](s);                    \
+#define TABLE(W, E)                                                                        \
+  TABLES_##E(W) static int64_t any_table_##W##_##E(const gather_span *s, uint64_t limit) { \
+    static const gather_checked_fn by_groups[] = {NAMES_##E(table_##W##_##E)};             \
+    return by_groups[table_groups_log2(s->table_bytes / E)](s, limit);                     \
+  }                                                                                        \
+  static void table_##W##_##E(const gather_span *s) { any_table_##W##_##E(s, 0); }
+#define CHECKED_TABLE(W, E)                                                      \
+  static int64_t checked_table_##W##_##E(const gather_span *s, uint64_t limit) { \
+    return limit > BELOW_MOST(W) ? 0 : any_table_##W##_##E(s, limit);            \
   }
 
 #endif

@@ -114,6 +114,7 @@ GATHER_INLINE void put_vector(char *out, __m512i value, bool nontemporal) {
   for (; j + STEP <= count; j += STEP) {                                                                        \
     if (many)                                                                                                   \
       for (int at = 0; at < STEP * W; at += 64) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_PREFETCH + at);  \
+    if (limit > 0 && !all_below(indices + j * W, W, STEP, limit)) return i * count + j;                         \
     __m512i first = indices_##W##_##E(indices + j * W), second = indices_##W##_##E(indices + (j + 64 / E) * W); \
     put_vector(out + j * E, pick_##E(&t, first, REGISTERS), PAST);                                              \
     put_vector(out + j * E + 64, pick_##E(&t, second, REGISTERS), PAST);                                        \
@@ -137,28 +138,38 @@ GATHER_INLINE void put_vector(char *out, __m512i value, bool nontemporal) {
     memcpy(out, picked, (size_t)(count * E));                                                            \
   }
 
-/* Indices and output are dense, the table is. With non-temporal stores the first elements bring the output to a line. */
-#define TABLE(W, E)                                                               \
-  TABLE_SOME(W, E)                                                                \
-  static void table_##W##_##E(const gather_span *s) {                             \
-    enum { STEP = 2 * (64 / E) };                                                 \
-    const table_512 t = load_table(s->data, s->table_bytes);                      \
-    const int64_t count = s->count;                                               \
-    const bool many = s->many;                                                    \
-    for (int64_t i = 0; i < s->rounds; i++) {                                     \
-      const char *indices = s->indices + i * s->index_round;                      \
-      char *out = s->out + i * s->out_round;                                      \
-      const int64_t head = (int64_t)(-(uintptr_t)out & 63) / E;                   \
-      int64_t j = 0;                                                              \
-      if (s->nontemporal && (uintptr_t)out % E == 0 && head < count) {            \
-        if (head > 0) some_##W##_##E(&t, indices, out, head);                     \
-        j = head;                                                                 \
-        TABLE_LOOPS(W, E, true)                                                   \
-      } else {                                                                    \
-        TABLE_LOOPS(W, E, false)                                                  \
-      }                                                                           \
-      if (j < count) some_##W##_##E(&t, indices + j * W, out + j * E, count - j); \
-    }                                                                             \
+/* Indices and output are dense, the table is. With non-temporal stores the first elements bring the output to a line. Returns how many
+ * moved; limit: of indices that nobody has validated, else 0. */
+#define TABLE_ROUNDS(W, E)                                                                       \
+  TABLE_SOME(W, E)                                                                               \
+  static int64_t table_rounds_##W##_##E(const gather_span *s, uint64_t limit) {                  \
+    enum { STEP = 2 * (64 / E) };                                                                \
+    const table_512 t = load_table(s->data, s->table_bytes);                                     \
+    const int64_t count = s->count;                                                              \
+    const bool many = s->many;                                                                   \
+    for (int64_t i = 0; i < s->rounds; i++) {                                                    \
+      const char *indices = s->indices + i * s->index_round;                                     \
+      char *out = s->out + i * s->out_round;                                                     \
+      const int64_t head = (int64_t)(-(uintptr_t)out & 63) / E;                                  \
+      int64_t j = 0;                                                                             \
+      if (s->nontemporal && (uintptr_t)out % E == 0 && head < count) {                           \
+        if (limit > 0 && !first_below(indices, W, head, limit)) return i * count;                \
+        if (head > 0) some_##W##_##E(&t, indices, out, head);                                    \
+        j = head;                                                                                \
+        TABLE_LOOPS(W, E, true)                                                                  \
+      } else {                                                                                   \
+        TABLE_LOOPS(W, E, false)                                                                 \
+      }                                                                                          \
+      if (limit > 0 && !first_below(indices + j * W, W, count - j, limit)) return i * count + j; \
+      if (j < count) some_##W##_##E(&t, indices + j * W, out + j * E, count - j);                \
+    }                                                                                            \
+    return s->rounds * count;                                                                    \
+  }                                                                                              \
+  static void table_##W##_##E(const gather_span *s) { table_rounds_##W##_##E(s, 0); }
+#define CHECKED_TABLE(W, E)                                                      \
+  static int64_t checked_table_##W##_##E(const gather_span *s, uint64_t limit) { \
+    return limit > BELOW_MOST(W) ? 0 : table_rounds_##W##_##E(s, limit);         \
   }
+#define TABLE(W, E) TABLE_ROUNDS(W, E) CHECKED_TABLE(W, E)
 
 #endif

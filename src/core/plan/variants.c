@@ -94,6 +94,11 @@ static gather_rows_fn find_instruction_rounds(int width, int64_t row_bytes, cons
 
 static gather_rows_fn find_table(int table_width, int64_t row_bytes, int64_t bytes, const char **isa) { RETURN_TABLE(table, table_width); }
 
+static gather_checked_fn find_checked_table(int width, int64_t row_bytes, int64_t bytes, const char **isa) {
+  const int size = row_bytes == 1 ? 0 : row_bytes == 2 ? 1 : row_bytes == 4 ? 2 : 3;
+  GATHER_RETURN_KERNEL_IF(bytes <= gather_isa_rows[row].isa->table_bytes[size], checked_table[width][size]);
+}
+
 static gather_rows_fn find_round_table(int width, int64_t row_bytes, int64_t bytes, const char **isa) { RETURN_TABLE(round_table, width); }
 
 static gather_rows_fn find_nontemporal(int width, int64_t row_bytes, const char **isa) {
@@ -230,6 +235,7 @@ static bool add_table(gather_plan *plan) {
   gather_variant *variant = add(plan);
   variant->rows = rows, variant->rows_resolved = find_table(GATHER_TABLE_WIDTH_8, plan->row_bytes, bytes, &isa);
   variant->isa = isa, variant->kernel = "register table";
+  if (has_checked(plan)) variant->checked = find_checked_table(width_of(plan), plan->row_bytes, bytes, &isa);
   plan->takes_bytes = width == 1;
   return true;
 }

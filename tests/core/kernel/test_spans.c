@@ -188,7 +188,7 @@ static int64_t spoil(const trial *t, int width) {
 /* Returns how many rows moved. */
 static int64_t run_checked(const trial_slot *slot, const trial *t) {
   const int64_t end = spoil(t, slot->width), moved = slot->checked(&t->span, (uint64_t)t->len);
-  const int64_t least = end - t->span.prefetch_rows - 64;
+  const int64_t least = end - t->span.prefetch_rows - 128;
   if (moved > end || (moved < least && !(slot->declines && moved == 0)))
     fail_msg("%s: %d rows moved, the index of row %d is out of range", trial_text, (int)moved, (int)end);
   return moved;
@@ -282,6 +282,12 @@ void test_checked(void **state) {
     for (int class = 0; class < GATHER_ROW_CLASSES; class ++) {
       try_checked(isa->checked[w][class], "checked", widths[w], class, false);
       try_checked(isa->checked_nontemporal[w][class], "checked_nontemporal", widths[w], class, true);
+    }
+    for (int size = 0; size < 4; size++) {
+      const trial_slot slot = {ITEMS(.name = "checked_table", .checked = isa->checked_table[w][size], .width = widths[w],
+                                     .demands = TRIAL_OUT_DENSE | TRIAL_INDICES_DENSE | TRIAL_TABLE_DENSE | TRIAL_ONE_TABLE,
+                                     .table_bytes = isa->table_bytes[size], .size_count = 1, .sizes = {(int64_t)1 << size})};
+      if (slot.checked) trial_of_spans(&slot);
     }
     try_checked(isa->checked_instruction[w][0], "checked_instruction", widths[w], gather_row_class(4), false);
     try_checked(isa->checked_instruction[w][1], "checked_instruction", widths[w], gather_row_class(8), false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_deferred.c: validation while rows move, with every instruction set and variant: whichever index is negative or out of range, each row
- * is what the policy says, and the first bad index is named. Rows of each size, indices of 4 and 8 bytes, one round and several.
+ * test_deferred.c: validation while rows move, with every instruction set and variant: whichever index is negative or out of range, each
+ * row is what the policy says, and the first bad index is named. Rows of each size, indices of 4 and 8 bytes, one round and several.
  */
 #include "support/machines.h"
 #include "support/unit.h"
