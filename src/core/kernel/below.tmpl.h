@@ -5,7 +5,7 @@
  *
  * Parameter: BELOW_VECTORS   2: by AVX-512, 1: by AVX2, 0: by plain C, which compilers vectorise
  *
- * all_below(indices, width, count, limit): count is a constant, a multiple of 8 or, for indices of 8 bytes, of 4; the limit is at least 1,
+ * all_below(indices, width, count, limit): count is a constant, a power of two from 8 on, with AVX2 from 4 on; the limit is at least 1,
  * and at most BELOW_MOST(width).
  */
 #if BELOW_VECTORS == 2
@@ -24,6 +24,10 @@ GATHER_INLINE bool all_below(const char *indices, int width, int count, uint64_t
 
 GATHER_INLINE bool all_below(const char *indices, int width, int count, uint64_t limit) {
   const __m256i last = width == 4 ? _mm256_set1_epi32((int)(limit - 1)) : _mm256_set1_epi64x((long long)(limit - 1));
+  if (count * width == 16) {
+    const __m128i few = _mm_loadu_si128((const void *)indices), low = _mm256_castsi256_si128(last);
+    return _mm_movemask_epi8(_mm_cmpeq_epi32(_mm_max_epu32(few, low), low)) == 0xffff;
+  }
   __m256i most = wide_load(indices);
   for (int at = 32; at < count * width; at += 32) most = _mm256_max_epu32(most, wide_load(indices + at));
   return _mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_max_epu32(most, last), last)) == -1;

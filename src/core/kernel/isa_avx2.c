@@ -226,6 +226,7 @@ const gather_isa gather_isa_avx2 = {
     .checked_table = CHECKED_TABLE_SLOTS,
     .table_bytes = {TABLE_BYTES, TABLE_BYTES, TABLE_BYTES, TABLE_BYTES},
     .round_table = ROUND_TABLE_SLOTS,
+    .checked_round_table = CHECKED_ROUND_TABLE_SLOTS,
     .round_table_bytes = {64, 64, 128, 128},
     .nontemporal = {NONTEMPORAL_OF(u32, streamed), NONTEMPORAL_OF(u64, streamed)},
     .interleaved = {interleaved_u32, interleaved_u64},

@@ -39,8 +39,9 @@ typedef struct gather_span {
 typedef void (*gather_rows_fn)(const gather_span *span);
 
 /* The same by indices that nobody has validated. Within a round they are dense, and so is the output; `limit` is at most half of the
- * indices' range. Returns how many rows moved, counted over all rounds: it ends before the first index that is not below `limit`, or up to
- * prefetch_rows + 128 rows before it, and may return 0 for spans and limits that it does not support. */
+ * indices' range. Returns how many rows moved, counted over all rounds: it ends before the first index that is not below `limit`, at most
+ * prefetch_rows + 128 rows and a round before it. It may return 0 for spans and limits that it does not support. The rows that follow those
+ * that moved may hold anything. */
 typedef int64_t (*gather_checked_fn)(const gather_span *span, uint64_t limit);
 
 /* How many rows at the end of a round move without prefetching: the indices after them are unknown. */
@@ -83,6 +84,7 @@ typedef struct gather_isa {
   /* Register tables of rounds: the same from a dense table of at most `round_table_bytes` for each round, or, where data_step is
    * not 0, for each row of the only round. Indices and output are dense from round to round. */
   gather_rows_fn round_table[GATHER_WIDTHS][4];
+  gather_checked_fn checked_round_table[GATHER_WIDTHS][4];
   int64_t round_table_bytes[4];
   /* Rows to a dense output with non-temporal stores for whole lines; call `fence` afterwards. interleaved: several long
    * rows at a time, line by line. */

@@ -67,8 +67,8 @@ GATHER_INLINE void round_prefetch(bool many, const char *indices, int64_t bytes)
 /* Whether vectors may be stored with non-temporal stores. */
 GATHER_INLINE bool round_nontemporal(const gather_span *s, bool full) { return s->nontemporal && full && (uintptr_t)s->out % 16 == 0; }
 
-/* Rounds shorter than a vector. Returns how many were moved. */
-GATHER_INLINE int64_t round_short(const gather_span *s, round_layout *l, int width, int size, int registers, int groups) {
+/* Rounds shorter than a vector. Returns how many were moved. With a limit, what follows the rounds of a vector is compared as well. */
+GATHER_INLINE int64_t round_short(const gather_span *s, round_layout *l, int width, int size, int registers, int groups, uint64_t limit) {
   round_lay_out(s, size, registers, groups, l);
   const int64_t rows = l->rounds * s->count, group_step = l->group * s->data_round;
   const int64_t data_step = l->rounds * s->data_round, enough = l->enough, rounds = l->rounds;
@@ -78,6 +78,7 @@ GATHER_INLINE int64_t round_short(const gather_span *s, round_layout *l, int wid
   int64_t left = s->rounds;
   for (; left >= enough; left -= rounds) {
     round_prefetch(many, indices, rows * width);
+    if (limit > 0 && !all_below(indices, width, ROUND_VECTOR / size, limit)) break;
     const round_vector at = round_add(size, round_indices(width, size, indices), l->base);
     round_vector value = round_pick(size, data, at, registers);
     for (int g = 1; g < groups; g++) value = round_blend(value, round_pick(size, data + g * group_step, at, registers), l->mask[g]);
@@ -88,7 +89,7 @@ GATHER_INLINE int64_t round_short(const gather_span *s, round_layout *l, int wid
 }
 
 /* Rounds of a vector and more: the last one overlaps. Returns how many were moved. */
-GATHER_INLINE int64_t round_long(const gather_span *s, int width, int size, int registers) {
+GATHER_INLINE int64_t round_long(const gather_span *s, int width, int size, int registers, uint64_t limit) {
   const int64_t lanes = ROUND_VECTOR / size, count = s->count, data_round = s->data_round;
   const int64_t enough = round_readable(s, 0, ROUND_PART(size) * registers);
   const bool nontemporal = round_nontemporal(s, count % lanes == 0), many = s->many;
@@ -96,6 +97,10 @@ GATHER_INLINE int64_t round_long(const gather_span *s, int width, int size, int 
   char *out = s->out;
   int64_t left = s->rounds;
   for (; left >= enough; left--) {
+    bool below = true;
+    for (int64_t j = 0; limit > 0 && j < count; j += lanes)
+      below &= all_below(indices + (j + lanes <= count ? j : count - lanes) * width, width, ROUND_VECTOR / size, limit);
+    if (!below) break;
     for (int64_t j = 0; j < count; j += lanes) {
       const int64_t at = j + lanes <= count ? j : count - lanes;
       round_prefetch(many, indices + j * width, lanes * width);
@@ -108,40 +113,48 @@ GATHER_INLINE int64_t round_long(const gather_span *s, int width, int size, int 
 }
 
 /* Short rounds in as many groups as they need. Groups of several rounds need tables at steps of whole elements. */
-GATHER_INLINE int64_t round_short_any(const gather_span *s, int width, int size) {
+GATHER_INLINE int64_t round_short_any(const gather_span *s, int width, int size, uint64_t limit) {
   const int64_t part = ROUND_PART(size), room = part - s->table_bytes, most = ROUND_VECTOR / size / s->count;
   const int64_t step = s->data_round;
   round_layout l;
   l.group = step == 0 ? most : step > 0 && step <= room && step % size == 0 ? 1 + room / step : 1;
   if (l.group > most) l.group = most;
   l.rounds = l.group * ROUND_GROUPS < most ? l.group * ROUND_GROUPS : most;
-  if (l.rounds == l.group) return round_short(s, &l, width, size, 1, 1);
-  return l.rounds <= 2 * l.group ? round_short(s, &l, width, size, 1, 2) : round_short(s, &l, width, size, 1, 4);
+  if (l.rounds == l.group) return round_short(s, &l, width, size, 1, 1, limit);
+  return l.rounds <= 2 * l.group ? round_short(s, &l, width, size, 1, 2, limit) : round_short(s, &l, width, size, 1, 4, limit);
 }
 
-GATHER_INLINE int64_t round_vectors(const gather_span *s, int width, int size) {
+GATHER_INLINE int64_t round_vectors(const gather_span *s, int width, int size, uint64_t limit) {
   const int64_t part = ROUND_PART(size);
   if (s->count < ROUND_VECTOR / size) {
     round_layout l = {.group = 1, .rounds = 1};
-    if (s->table_bytes <= part) return round_short_any(s, width, size);
-    if (s->table_bytes <= 2 * part) return round_short(s, &l, width, size, 2, 1);
-    return round_short(s, &l, width, size, 4, 1);
+    if (s->table_bytes <= part) return round_short_any(s, width, size, limit);
+    if (s->table_bytes <= 2 * part) return round_short(s, &l, width, size, 2, 1, limit);
+    return round_short(s, &l, width, size, 4, 1, limit);
   }
-  if (s->table_bytes <= part) return round_long(s, width, size, 1);
-  return s->table_bytes <= 2 * part ? round_long(s, width, size, 2) : round_long(s, width, size, 4);
+  if (s->table_bytes <= part) return round_long(s, width, size, 1, limit);
+  return s->table_bytes <= 2 * part ? round_long(s, width, size, 2, limit) : round_long(s, width, size, 4, limit);
 }
 
-/* Where data advances with each row, each row is a round. */
-GATHER_INLINE void round_table(const gather_span *s, int width, int size) {
+/* Where data advances with each row, each row is a round. Returns how many rows moved; limit: of indices that nobody has validated, else 0.
+ * Then vectors end before one with an index that is not below it. */
+GATHER_INLINE int64_t round_table(const gather_span *s, int width, int size, uint64_t limit) {
   gather_span rounds = *s;
   if (s->data_step != 0) rounds.rounds = s->count, rounds.count = 1, rounds.data_round = s->data_step;
-  for (int64_t i = round_vectors(&rounds, width, size); i < rounds.rounds; i++)
-    round_rest(rounds.out + i * rounds.count * size, rounds.data + i * rounds.data_round, rounds.indices + i * rounds.count * width,
-               rounds.count, width, size);
+  const int64_t count = rounds.count;
+  for (int64_t i = round_vectors(&rounds, width, size, limit); i < rounds.rounds; i++) {
+    const char *indices = rounds.indices + i * count * width;
+    if (limit > 0 && !first_below(indices, width, count, limit)) return i * count;
+    round_rest(rounds.out + i * count * size, rounds.data + i * rounds.data_round, indices, count, width, size);
+  }
+  return rounds.rounds * count;
 }
 
-#define ROUND_TABLE(width, size) \
-  static void round_table_##width##_##size(const gather_span *s) { round_table(s, width, size); }
+#define ROUND_TABLE(width, size)                                                                     \
+  static void round_table_##width##_##size(const gather_span *s) { round_table(s, width, size, 0); } \
+  static int64_t checked_round_table_##width##_##size(const gather_span *s, uint64_t limit) {        \
+    return limit > BELOW_MOST(width) ? 0 : round_table(s, width, size, limit);                       \
+  }
 ROUND_TABLE(4, 1)
 ROUND_TABLE(4, 2)
 ROUND_TABLE(4, 4)
@@ -157,4 +170,10 @@ ROUND_TABLE(8, 8)
     {round_table_4_1, round_table_4_2, round_table_4_4, round_table_4_8}, { \
       round_table_8_1, round_table_8_2, round_table_8_4, round_table_8_8    \
     }                                                                       \
+  }
+#define CHECKED_ROUND_TABLE_SLOTS                                                                           \
+  {                                                                                                         \
+    {checked_round_table_4_1, checked_round_table_4_2, checked_round_table_4_4, checked_round_table_4_8}, { \
+      checked_round_table_8_1, checked_round_table_8_2, checked_round_table_8_4, checked_round_table_8_8    \
+    }                                                                                                       \
   }

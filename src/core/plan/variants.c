@@ -101,6 +101,11 @@ static gather_checked_fn find_checked_table(int width, int64_t row_bytes, int64_
 
 static gather_rows_fn find_round_table(int width, int64_t row_bytes, int64_t bytes, const char **isa) { RETURN_TABLE(round_table, width); }
 
+static gather_checked_fn find_checked_round_table(int width, int64_t row_bytes, int64_t bytes, const char **isa) {
+  const int size = row_bytes == 1 ? 0 : row_bytes == 2 ? 1 : row_bytes == 4 ? 2 : 3;
+  GATHER_RETURN_KERNEL_IF(bytes <= gather_isa_rows[row].isa->round_table_bytes[size], checked_round_table[width][size]);
+}
+
 static gather_rows_fn find_nontemporal(int width, int64_t row_bytes, const char **isa) {
   const int class = gather_row_class(row_bytes);
   GATHER_RETURN_KERNEL(nontemporal[width][class]);
@@ -258,6 +263,7 @@ static bool add_round_table(gather_plan *plan) {
   if (!rows) return false;
   gather_variant *variant = add(plan);
   variant->rows = rows, variant->rows_resolved = find_round_table(GATHER_WIDTH_8, plan->row_bytes, bytes, &isa);
+  variant->checked = find_checked_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
   variant->isa = isa, variant->kernel = "register tables of rounds";
   return true;
 }

@@ -26,6 +26,7 @@ static void every_slot(void **state) {
   SET(isa->checked_nontemporal);
   SET(isa->checked_instruction);
   SET(isa->checked_table);
+  SET(isa->checked_round_table);
   SET(isa->interleaved);
   SET(isa->runs);
   SET(isa->nontemporal_runs);

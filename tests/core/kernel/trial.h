@@ -41,6 +41,7 @@ typedef struct trial_slot {
   gather_rows_fn run;
   gather_checked_fn checked; /* instead */
   bool declines;             /* `checked` may return 0 */
+  bool writes_on;            /* `checked` may have written rows that follow those that it counts */
   int width;                 /* bytes of an index */
   unsigned demands;
   int64_t table_bytes; /* the most that the slot takes; 0 = any */

@@ -6,97 +6,102 @@
 #include "support/machines.h"
 #include "support/unit.h"
 
-enum { LEN = 300, MOST_ROW = 64, ROUNDS = 5, ROUND = 333, ALL = ROUNDS * ROUND };
+enum { ALL = 5 * 333 /* indices */ };
 
-static uint8_t data[ROUNDS * LEN * MOST_ROW], out[ALL * MOST_ROW + 1];
+static uint8_t data[300 * 333 * 8], out[ALL * 100 + 1];
 static int32_t narrow[ALL];
 static int64_t wide[ALL];
 
-/* A gather of rows along axis 0, of all indices; or of elements along axis 1, a round of them for each row of the data. */
+/* Rows of `row` bytes along axis 0; or elements of so many along an axis, by indices of the shape [ALL / round, round]. */
 typedef struct {
-  gather_type type;
-  bool elements;
-  int64_t row; /* bytes */
-  bool unaligned;
+  enum { ROWS, ALONG_0, ALONG_1 } how;
+  int64_t len, round, row;
 } shape;
 
-/* Where index number i is not a row as it stands; 0 = it is. */
+static const shape shapes[] = {{ROWS, 300, ALL, 1},   {ROWS, 300, ALL, 2},    {ROWS, 300, ALL, 4},    {ROWS, 300, ALL, 8},
+                               {ROWS, 300, ALL, 12},  {ROWS, 300, ALL, 16},   {ROWS, 300, ALL, 24},   {ROWS, 300, ALL, 32},
+                               {ROWS, 300, ALL, 48},  {ROWS, 300, ALL, 64},   {ROWS, 300, ALL, 100},  {ROWS, 12, ALL, 1},
+                               {ROWS, 200, ALL, 1},   {ROWS, 40, ALL, 4},     {ALONG_0, 300, 333, 1}, {ALONG_0, 300, 333, 4},
+                               {ALONG_0, 12, 333, 8}, {ALONG_1, 300, 333, 1}, {ALONG_1, 300, 333, 4}, {ALONG_1, 300, 333, 8},
+                               {ALONG_1, 12, 333, 1}, {ALONG_1, 12, 333, 4},  {ALONG_1, 12, 9, 1},    {ALONG_1, 12, 9, 4},
+                               {ALONG_1, 8, 5, 8},    {ALONG_1, 5, 3, 4}};
+
+/* A case: the one index that is odd, and whether the output stands a byte behind a line. */
 typedef struct {
+  const shape *s;
+  gather_type type;
   int64_t at, value;
+  bool unaligned;
 } odd;
 
-static int64_t row_at(int64_t i, const odd *o) { return i == o->at ? o->value : i * 7919 % LEN; }
+static bool is_signed(gather_type type) { return type == GATHER_TYPE_INT32 || type == GATHER_TYPE_INT64; }
+static int64_t row_of(const odd *o, int64_t i) { return i * 7919 % o->s->len; }
 
-static void fill(const odd *o) {
-  for (int64_t i = 0; i < ALL; i++) wide[i] = row_at(i, o), narrow[i] = (int32_t)wide[i];
-}
-
-static gather_status gather_all(const shape *s, gather_on_bad on_bad, int64_t *bad, gather_error *error) {
-  const gather_op *op = op_of(s->elements ? "GatherElements" : "Gather", "onnx-13");
-  const int64_t *data_shape = s->elements ? DIMS(ROUNDS, LEN) : DIMS(LEN, s->row),
-                *out_shape = s->elements ? DIMS(ROUNDS, ROUND) : DIMS(ALL, s->row);
-  const gather_type element = s->elements && s->row == 8   ? GATHER_TYPE_INT64
-                              : s->elements && s->row == 4 ? GATHER_TYPE_INT32
-                                                           : GATHER_TYPE_UINT8;
-  const gather_tensor from = tensor_of(element, data, 2, data_shape);
+static gather_status gather_all(const odd *o, gather_on_bad on_bad, int64_t *bad, gather_error *error) {
+  const shape *s = o->s;
+  const bool is_wide = o->type == GATHER_TYPE_INT64 || o->type == GATHER_TYPE_UINT64;
+  const gather_type element = s->how == ROWS || s->row == 1 ? GATHER_TYPE_UINT8 : s->row == 4 ? GATHER_TYPE_INT32 : GATHER_TYPE_INT64;
+  const int64_t index_shape[2] = {ALL / s->round, s->round}, out_shape[2] = {ALL, s->row}, rows_shape[2] = {s->len, s->row};
+  const int64_t table_shape[2] = {s->how == ALONG_0 ? s->len : ALL / s->round, s->how == ALONG_0 ? s->round : s->len};
+  const gather_tensor from = tensor_of(element, data, 2, s->how == ROWS ? rows_shape : table_shape);
   const gather_tensor index =
-      tensor_of(s->type, s->type == GATHER_TYPE_INT64 || s->type == GATHER_TYPE_UINT64 ? (void *)wide : (void *)narrow, s->elements ? 2 : 1,
-                s->elements ? out_shape : DIMS(ALL));
-  gather_tensor to = tensor_of(element, out + s->unaligned, 2, out_shape);
-  gather_options options = options_of(s->elements ? 1 : 0, 0);
+      tensor_of(o->type, is_wide ? (void *)wide : (void *)narrow, s->how == ROWS ? 1 : 2, s->how == ROWS ? out_shape : index_shape);
+  gather_tensor to = tensor_of(element, out + o->unaligned, 2, s->how == ROWS ? out_shape : index_shape);
+  gather_options options = options_of(s->how == ALONG_1, 0);
   options.fresh_output = true, options.on_bad = on_bad, options.bad_count = bad;
-  return gather_apply(op, &from, &index, &to, &options, error);
+  return gather_apply(op_of(s->how == ROWS ? "Gather" : "GatherElements", "onnx-13"), &from, &index, &to, &options, error);
 }
 
-static void check_rows(const shape *s, const odd *o, int64_t odd_row) {
+/* Where row number i, which is row `row` of its table, begins in data. */
+static int64_t place_of(const shape *s, int64_t i, int64_t row) {
+  if (s->how == ALONG_0) return (row * s->round + i % s->round) * s->row;
+  return s->how == ALONG_1 ? (i / s->round * s->len + row) * s->row : row * s->row;
+}
+
+static void check_rows(const odd *o, int64_t odd_row) {
   for (int64_t i = 0; i < ALL; i++) {
-    const int64_t row = i == o->at ? odd_row : row_at(i, o), table = s->elements ? i / ROUND * LEN : 0;
-    if (memcmp(out + s->unaligned + i * s->row, data + (table + row) * s->row, (size_t)s->row) != 0)
-      fail_msg("row %d of %d bytes is not row %d, the index of row %d is %d", (int)i, (int)s->row, (int)row, (int)o->at, (int)o->value);
+    const int64_t row = i == o->at ? odd_row : row_of(o, i);
+    if (memcmp(out + o->unaligned + i * o->s->row, data + place_of(o->s, i, row), (size_t)o->s->row) != 0)
+      fail_msg("row %d of %d bytes is not row %d, the index of row %d is %d", (int)i, (int)o->s->row, (int)row, (int)o->at, (int)o->value);
   }
 }
 
 /* Negative numbers are large ones to unsigned types: only signed ones count from the end. */
-static void try(const shape *s, const odd *o) {
-  const bool counts = s->type == GATHER_TYPE_INT32 || s->type == GATHER_TYPE_INT64;
-  const bool in_range = o->value < LEN && (o->value >= 0 || (counts && o->value >= -LEN));
-  const int64_t clamped = counts && o->value < 0 ? 0 : LEN - 1;
+static void try(const odd *o) {
+  const int64_t len = o->s->len;
+  const bool back = is_signed(o->type) && o->value < 0, in_range = back ? o->value >= -len : o->value >= 0 && o->value < len;
   gather_error error = dirty_error();
   int64_t bad = -1;
-  fill(o);
-  const gather_status status = gather_all(s, GATHER_ON_BAD_ERROR, NULL, &error);
-  assert_status(status, in_range ? GATHER_OK : GATHER_INDEX_OUT_OF_RANGE);
+  for (int64_t i = 0; i < ALL; i++) wide[i] = i == o->at ? o->value : row_of(o, i), narrow[i] = (int32_t)wide[i];
+  memset(out, 0, sizeof out);
+  assert_status(gather_all(o, GATHER_ON_BAD_ERROR, NULL, &error), in_range ? GATHER_OK : GATHER_INDEX_OUT_OF_RANGE);
   if (in_range) {
-    check_rows(s, o, o->value < 0 ? o->value + LEN : o->value);
+    check_rows(o, back ? o->value + len : o->value);
     return;
   }
   assert_int_equal(error.bad_count, 1);
-  assert_int_equal(s->elements ? error.position[0] * ROUND + error.position[1] : error.position[0], o->at);
+  assert_int_equal(o->s->how == ROWS ? error.position[0] : error.position[0] * o->s->round + error.position[1], o->at);
   memset(out, 0, sizeof out);
-  assert_status(gather_all(s, GATHER_ON_BAD_CLAMP, &bad, NULL), GATHER_OK);
+  assert_status(gather_all(o, GATHER_ON_BAD_CLAMP, &bad, NULL), GATHER_OK);
   assert_int_equal(bad, 1);
-  check_rows(s, o, clamped);
+  check_rows(o, back ? 0 : len - 1);
 }
 
+/* Every place with every shape; types and values in turns. */
 static void whichever_index_is_odd(void **state) {
   static const gather_type types[] = {GATHER_TYPE_INT32, GATHER_TYPE_UINT32, GATHER_TYPE_INT64, GATHER_TYPE_UINT64};
-  static const int64_t rows[] = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64};
-  static const int64_t places[] = {0,   1,   15,  16,  63,  64,   100,  127,  128,      129,      200,
-                                   255, 256, 332, 333, 334, 1000, 1500, 1648, ALL - 17, ALL - 16, ALL - 1};
-  static const int64_t values[] = {0, -1, -LEN, LEN, -LEN - 1, INT32_MAX, INT32_MIN};
+  static const int64_t places[] = {0, 1, 15, 16, 63, 64, 127, 128, 129, 256, 332, 333, 334, 1000, 1500, ALL - 17, ALL - 16, ALL - 1};
   size_t count = 0;
   for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)(i * 2654435761u >> 13);
   for (int machine = 0; machine < MACHINES; machine++) {
     char text[100];
     if (!machine_runs(machine)) continue;
     machine_set(machine, text, sizeof text);
-    for (size_t t = 0; t < COUNT(types); t++)
-      for (size_t r = 0; r < COUNT(rows); r++)
-        for (int elements = 0; elements < 1 + (rows[r] == 1 || rows[r] == 4 || rows[r] == 8); elements++)
-          for (size_t end = count + 8; count < end; count++) {
-            const odd o = {places[count % COUNT(places)], values[count / 3 % COUNT(values)]};
-            try(&(shape){types[t], elements > 0, rows[r], count / 5 % 4 == 0}, &o);
-          }
+    for (size_t s = 0; s < COUNT(shapes); s++)
+      for (size_t p = 0; p < COUNT(places); p++, count++) {
+        const int64_t len = shapes[s].len, values[] = {0, -1, -len, len, -len - 1, INT32_MAX, INT32_MIN};
+        try(&(odd){&shapes[s], types[count % COUNT(types)], places[p], values[count / 4 % COUNT(values)], count / 5 % 4 == 0});
+      }
   }
   machine_reset();
 }
