@@ -77,7 +77,7 @@ GATHER_INLINE int64_t round_short(const gather_span *s, round_layout *l, int wid
   char *out = s->out;
   int64_t left = s->rounds;
   for (; left >= enough; left -= rounds) {
-    round_prefetch(many, indices, rows * width);
+    round_prefetch(many, indices, ROUND_VECTOR / size * width);
     if (limit > 0 && !all_below(indices, width, ROUND_VECTOR / size, limit)) break;
     const round_vector at = round_add(size, round_indices(width, size, indices), l->base);
     round_vector value = round_pick(size, data, at, registers);

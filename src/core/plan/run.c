@@ -173,22 +173,21 @@ static int first_variant(const gather_execution *e) {
 }
 
 /* For a few rows, checks and preparation would take most of the time: they are one call of a kernel. */
-static bool is_small(const gather_execution *e) {
+static bool is_small(const gather_plan *plan) {
   enum { SMALL = 1024 /* rows: some microseconds, of which tasks and walks would be a share that shows */ };
-  const gather_plan *plan = e->plan;
   if (plan->row_count > SMALL || plan->packed || plan->loop_count > 2) return false;
-  return !e->bad && e->form == GATHER_FORM_PLAIN && !plan->variants[0].nontemporal && !plan->variants[0].radix && first_variant(e) == 0;
+  return !plan->variants[0].nontemporal && !plan->variants[0].radix;
 }
 
-/* Moves all rows of a nest of one or two loops by plain indices, with the first variant, which must not use non-temporal stores. */
-static void move_all(const gather_execution *e) {
+/* All rows of a nest of one or two loops, for the first variant. */
+static gather_span span_of_all(const gather_execution *e, const char *data, char *out) {
   const gather_plan *plan = e->plan;
   const int32_t outer = plan->loop_count - 2;
   gather_span span;
   gather_span_set(&span, e, &plan->variants[0]);
-  span.data = e->data, span.indices = e->indices, span.out = e->out;
+  span.data = data, span.indices = e->indices, span.out = out;
   if (outer >= 0) span.rounds = plan->loops[outer].len;
-  plan->variants[0].rows(&span);
+  return span;
 }
 
 static void run_rows(const gather_plan *plan, gather_execution *e, const gather_executor *executor) {
@@ -205,8 +204,9 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
     e->out += plan->out_offset;
     if (e->data) e->data += plan->data_offset; /* NULL where data has no elements: then every row is filled */
   }
-  if (!executor && is_small(e)) {
-    move_all(e);
+  if (!executor && !e->bad && e->form == GATHER_FORM_PLAIN && is_small(plan) && first_variant(e) == 0) {
+    const gather_span span = span_of_all(e, e->data, e->out);
+    plan->variants[0].rows(&span);
     return;
   }
   gather_calibrate_before(e, executor);
@@ -237,7 +237,7 @@ static bool may_defer(const gather_plan *plan, const gather_run *run) {
 /* How many rows and more defer. A kernel that validates as it moves repays the tasks from some microseconds on. Others are called once for
  * each block, and only many indices have left the cache when they are read again. */
 static int64_t deferred_rows(const gather_plan *plan) {
-  enum { CHECKED_ROWS = 2048 };
+  enum { CHECKED_ROWS = 1024 /* fewer are run_checked */ };
   const int64_t rows = gather_tuned(GATHER_TUNING_deferred_bytes) / gather_index_bytes(plan);
   return plan->variants[0].checked && rows > CHECKED_ROWS ? CHECKED_ROWS : rows;
 }
@@ -372,6 +372,14 @@ static gather_status execute_shared(const gather_plan *plan, const gather_run *r
 
 /* ---- the whole */
 
+/* Moves a few rows, which are validated as they move. Returns false, and may have written to the output, if an index is no row as it
+ * stands or something is unusual. */
+static bool run_checked(const gather_plan *plan, const gather_run *run, const gather_execution *e) {
+  if (!plan->variants[0].checked || !is_small(plan) || run->executor || !may_defer(plan, run) || !run->data || !run->out) return false;
+  const gather_span span = span_of_all(e, e->data + plan->data_offset, e->out + plan->out_offset);
+  return plan->variants[0].checked(&span, gather_indices_plain_below(&plan->rule)) == plan->row_count;
+}
+
 static gather_status execute(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {
   if (plan->shared) return execute_shared(plan, run, bad, error);
   gather_execution e = {.plan = plan, .data = run->data, .indices = run->indices, .out = run->out};
@@ -382,6 +390,7 @@ static gather_status execute(const gather_plan *plan, const gather_run *run, int
     GATHER_TRY(run_staged(plan, run, &e, &done, bad, error));
     if (done) return GATHER_OK;
   }
+  if (run_checked(plan, run, &e)) return GATHER_OK;
   if (!defers(plan, run, &e)) return run_validated(plan, run, &e, bad, error);
   GATHER_TRY(check_memory(plan, run, error));
   return run_deferred(plan, run, &e, bad, error);

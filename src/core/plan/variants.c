@@ -240,7 +240,8 @@ static bool add_table(gather_plan *plan) {
   gather_variant *variant = add(plan);
   variant->rows = rows, variant->rows_resolved = find_table(GATHER_TABLE_WIDTH_8, plan->row_bytes, bytes, &isa);
   variant->isa = isa, variant->kernel = "register table";
-  if (has_checked(plan)) variant->checked = find_checked_table(width_of(plan), plan->row_bytes, bytes, &isa);
+  /* Indices from memory are read faster alone, a block at a time. */
+  if (has_checked(plan) && !plan->rule.many) variant->checked = find_checked_table(width_of(plan), plan->row_bytes, bytes, &isa);
   plan->takes_bytes = width == 1;
   return true;
 }
