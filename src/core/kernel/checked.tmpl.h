@@ -59,16 +59,53 @@ GATHER_INLINE int64_t checked_rows(const gather_span *s, uint64_t limit, int wid
   return checked(s, limit, width, s->data_step, s->axis_step, bytes, copy);
 }
 
+/* Rows of 3 to 15 bytes that are no elements, of a small table: as `wider` of rows.tmpl.h. */
+GATHER_INLINE int64_t checked_wider(const gather_span *s, uint64_t limit, int width, size_t bytes, size_t wide, gather_copy_fn copy) {
+  enum { L1_BYTES = 32768, MOST = 16, GROUP = 16 };
+  const int64_t size = (int64_t)bytes, count = s->count, last = s->table_bytes / size - 1;
+  const bool dense = s->data_step == 0 && s->axis_step == size;
+  if (!dense || s->prefetch_rows > 0 || s->table_bytes > L1_BYTES || last < 0 || limit > BELOW_MOST(width))
+    return checked_rows(s, limit, width, bytes, copy);
+  for (int64_t round = 0; round < s->rounds; round++) {
+    const char *restrict data = s->data + round * s->data_round, *restrict indices = s->indices + round * s->index_round;
+    char *restrict out = s->out + round * s->out_round;
+    char end[MOST] = {0};
+    copy(end, data + last * size, bytes);
+    int64_t j = 0;
+    for (; j + GROUP < count && all_below(indices + j * width, width, GROUP, limit); j += GROUP)
+      for (int64_t k = j; k < j + GROUP; k++) {
+        const int64_t row = gather_row(indices, width, k);
+        memcpy(out + k * size, row == last ? end : data + row * size, wide);
+      }
+    for (; j < count; j++) {
+      const int64_t row = gather_row(indices, width, j);
+      if ((uint64_t)row >= limit) return round * count + j;
+      copy(out + j * size, data + row * size, bytes);
+    }
+  }
+  return s->rounds * count;
+}
+
 #define CHECKED_(copy, class, BYTES)                                           \
   static int64_t checked_##class##_u32(const gather_span *s, uint64_t limit) { \
     return checked_rows(s, limit, 4, (BYTES), copy##_##class);                 \
   }                                                                            \
   static int64_t checked_##class##_u64(const gather_span *s, uint64_t limit) { return checked_rows(s, limit, 8, (BYTES), copy##_##class); }
 #define CHECKED(copy, class, BYTES) CHECKED_(copy, class, BYTES)
+#define WIDER_CHECKED(class, BYTES, wide)                                      \
+  static int64_t checked_##class##_u32(const gather_span *s, uint64_t limit) { \
+    return checked_wider(s, limit, 4, (BYTES), wide, gather_copy_##class);     \
+  }                                                                            \
+  static int64_t checked_##class##_u64(const gather_span *s, uint64_t limit) { \
+    return checked_wider(s, limit, 8, (BYTES), wide, gather_copy_##class);     \
+  }
 CHECKED(gather_copy, 1, 1)
 CHECKED(gather_copy, 2, 2)
+WIDER_CHECKED(3, 3, 4)
 CHECKED(gather_copy, 4, 4)
+WIDER_CHECKED(5_to_7, (size_t)s->row_bytes, 8)
 CHECKED(gather_copy, 8, 8)
+WIDER_CHECKED(9_to_15, (size_t)s->row_bytes, 16)
 CHECKED(gather_copy, 16, 16)
 CHECKED(gather_copy, 17_to_31, (size_t)s->row_bytes)
 CHECKED(GATHER_WIDE, 32, 32)
@@ -89,10 +126,9 @@ CHECKED_WHOLE(32)
 CHECKED_WHOLE(64)
 #endif
 
-/* elements: the kernels of 1 and 2 bytes; `checked`, or others. Rows of 3 to 15 bytes between the sizes of elements gain more from wider
- * moves (rows.tmpl.h), and of rows of more than 64 bytes validation is a small share. */
+/* elements: the kernels of 1 and 2 bytes; `checked`, or others. Of rows of more than 64 bytes validation is a small share. */
 #define CHECKED_OF(w, elements)                                                                                               \
   {                                                                                                                           \
-    elements##_1_##w, elements##_2_##w, NULL, checked_4_##w, NULL, checked_8_##w, NULL, checked_16_##w, checked_17_to_31_##w, \
-        checked_32_##w, checked_33_to_63_##w, checked_64_##w, NULL                                                            \
+    elements##_1_##w, elements##_2_##w, checked_3_##w, checked_4_##w, checked_5_to_7_##w, checked_8_##w, checked_9_to_15_##w, \
+        checked_16_##w, checked_17_to_31_##w, checked_32_##w, checked_33_to_63_##w, checked_64_##w, NULL                      \
   }

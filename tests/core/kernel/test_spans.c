@@ -287,6 +287,7 @@ static void try_checked(gather_checked_fn checked, const char *name, int width, 
   trial_slot slot = {ITEMS(.name = name, .checked = checked, .declines = declines, .width = width,
                            .demands = TRIAL_OUT_DENSE | TRIAL_INDICES_DENSE | (declines ? TRIAL_OUT_FOLLOWS : 0))};
   set_sizes(&slot, class);
+  slot.writes_on = slot.sizes[0] < 16;
   if (checked) trial_of_spans(&slot);
 }
 
