@@ -163,6 +163,12 @@ static bool is_out_of_cache(const gather_plan *plan) {
   return all > cache && plan->row_count < 4 * (all / row);
 }
 
+/* Whether elements are so near that the CPU waits for them in no order: prefetching them takes as long as it saves. */
+static bool is_near(const gather_plan *plan) {
+  enum { LONGEST = 8, CACHES = 16 };
+  return plan->row_bytes <= LONGEST && table_bytes(plan) / CACHES <= plan->cache_bytes;
+}
+
 static gather_variant *add(gather_plan *plan) {
   static const gather_variant none;
   gather_variant *variant = &plan->variants[plan->variant_count++];
@@ -264,7 +270,7 @@ static bool add_round_table(gather_plan *plan) {
   if (!rows) return false;
   gather_variant *variant = add(plan);
   variant->rows = rows, variant->rows_resolved = find_round_table(GATHER_WIDTH_8, plan->row_bytes, bytes, &isa);
-  variant->checked = find_checked_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
+  if (inner->index >= 4) variant->checked = find_checked_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
   variant->isa = isa, variant->kernel = "register tables of rounds";
   return true;
 }
@@ -356,6 +362,7 @@ static void find_short(gather_plan *plan, bool out_of_cache, bool nontemporal) {
   if (out_of_cache) {
     add_rows(plan, prefetch_rows, 1);
     add_rows(plan, 0, 0); /* sorted indices need no prefetching */
+    if (is_near(plan)) swap(&plan->variants[0], &plan->variants[1]);
     if (nontemporal) add_nontemporal(plan, prefetch_rows, 1);
     if (nontemporal) add_nontemporal(plan, 0, 0);
     add_for_order(plan, out_of_cache, nontemporal);
