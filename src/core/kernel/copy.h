@@ -99,8 +99,9 @@ GATHER_INLINE int64_t gather_row_u64(const char *index) {
   return (int64_t)value;
 }
 
-/* The row of index number `at`, of 4 or 8 bytes: the width is a constant where this is inlined. */
+/* The row of index number `at`, of 1, 4 or 8 bytes: the width is a constant where this is inlined. */
 GATHER_INLINE int64_t gather_row(const char *indices, int width, int64_t at) {
+  if (width == 1) return (uint8_t)indices[at];
   return width == 4 ? gather_row_u32(indices + at * 4) : gather_row_u64(indices + at * 8);
 }
 

@@ -84,6 +84,8 @@ GATHER_INLINE gather_within_fn gather_kernel_within(gather_type type) {
   GATHER_RETURN_KERNEL(within[width]);
 }
 
+GATHER_INLINE gather_narrow_indices_fn gather_kernel_narrow_indices(const char **isa) { GATHER_RETURN_KERNEL(narrow_indices); }
+
 GATHER_INLINE gather_fold_fn gather_kernel_fold(gather_type type) {
   const char *name, **isa = &name;
   const int width = gather_index_log2_width(type);

@@ -12,6 +12,9 @@
  * many: there are more indices than a core's private caches hold, so they are prefetched. */
 typedef bool (*gather_within_fn)(const char *indices, int64_t count, bool many, uint64_t limit);
 
+/* Whether all indices, of 8 bytes, are below `limit`, which is at most 256; bytes[j] = index j. Indices are dense, and prefetched. */
+typedef bool (*gather_narrow_indices_fn)(const char *restrict indices, int64_t count, uint64_t limit, uint8_t *restrict bytes);
+
 /* The range of indices: *most becomes the largest of (index + shift), *signs the bits of all indices or'ed together;
  * both in unsigned arithmetic of the index's width. Both continue from the caller's values. Indices are dense. */
 typedef void (*gather_fold_fn)(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs);

@@ -238,6 +238,7 @@ const gather_isa gather_isa_avx2 = {
     .fence = fence,
 #endif
     .runs = {runs_u32, runs_u64},
+    .narrow_indices = narrow_indices,
     .within = {within_u8, within_u16, within_u32, within_halves_u64},
     .fold = FOLD_SLOTS,
     .widen = WIDEN_SLOTS,

@@ -249,6 +249,7 @@ const gather_isa gather_isa_avx512 = {
     .nontemporal_runs = {nontemporal_runs_u32, nontemporal_runs_u64},
     .nontemporal_copy = nontemporal_copy,
     .fence = fence,
+    .narrow_indices = narrow_indices,
     .within = WITHIN_SLOTS,
     .fold = FOLD_SLOTS,
     .widen = WIDEN_SLOTS,

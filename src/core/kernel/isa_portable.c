@@ -100,6 +100,7 @@ const gather_isa gather_isa_portable = {
 #if !GATHER_SMALL
     .checked = {CHECKED_OF(u32, checked), CHECKED_OF(u64, checked)},
 #endif
+    .narrow_indices = narrow_indices,
     .within = WITHIN_SLOTS,
     .fold = FOLD_SLOTS,
     .widen = WIDEN_SLOTS,

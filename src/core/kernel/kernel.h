@@ -83,7 +83,7 @@ typedef struct gather_isa {
   int64_t table_bytes[4];
   /* Register tables of rounds: the same from a dense table of at most `round_table_bytes` for each round, or, where data_step is
    * not 0, for each row of the only round. Indices and output are dense from round to round. */
-  gather_rows_fn round_table[GATHER_WIDTHS][4];
+  gather_rows_fn round_table[GATHER_TABLE_WIDTHS][4];
   gather_checked_fn checked_round_table[GATHER_WIDTHS][4];
   int64_t round_table_bytes[4];
   /* Rows to a dense output with non-temporal stores for whole lines; call `fence` afterwards. interleaved: several long
@@ -96,7 +96,8 @@ typedef struct gather_isa {
   gather_rows_fn runs[GATHER_WIDTHS], nontemporal_runs[GATHER_WIDTHS];
   void (*nontemporal_copy)(char *out, const char *in, int64_t bytes); /* out on a line, bytes of whole lines */
   void (*fence)(void);
-  gather_within_fn within[4];          /* by width: 1, 2, 4, 8 bytes */
+  gather_within_fn within[4]; /* by width: 1, 2, 4, 8 bytes */
+  gather_narrow_indices_fn narrow_indices;
   gather_fold_fn fold[4];              /* likewise */
   gather_widen_fn widen[8];            /* by type, from GATHER_TYPE_INT8 on */
   gather_pick_fn pick[GATHER_LAYOUTS]; /* packed elements */

@@ -54,7 +54,7 @@ GATHER_INLINE void round_lay_out(const gather_span *s, int size, int registers, 
 /* The rows of a round one by one. */
 GATHER_INLINE void round_rest(char *out, const char *data, const char *indices, int64_t count, int width, int size) {
   for (int64_t j = 0; j < count; j++) {
-    const int64_t row = width == 4 ? gather_row_u32(indices + j * 4) : gather_row_u64(indices + j * 8);
+    const int64_t row = gather_row(indices, width, j);
     memcpy(out + j * size, data + row * size, (size_t)size);
   }
 }
@@ -150,11 +150,16 @@ GATHER_INLINE int64_t round_table(const gather_span *s, int width, int size, uin
   return rounds.rounds * count;
 }
 
-#define ROUND_TABLE(width, size)                                                                     \
-  static void round_table_##width##_##size(const gather_span *s) { round_table(s, width, size, 0); } \
-  static int64_t checked_round_table_##width##_##size(const gather_span *s, uint64_t limit) {        \
-    return limit > BELOW_MOST(width) ? 0 : round_table(s, width, size, limit);                       \
+#define ROUND_TABLE(width, size) \
+  static void round_table_##width##_##size(const gather_span *s) { round_table(s, width, size, 0); }
+#define CHECKED_ROUND_TABLE(width, size)                                                      \
+  static int64_t checked_round_table_##width##_##size(const gather_span *s, uint64_t limit) { \
+    return limit > BELOW_MOST(width) ? 0 : round_table(s, width, size, limit);                \
   }
+ROUND_TABLE(1, 1)
+ROUND_TABLE(1, 2)
+ROUND_TABLE(1, 4)
+ROUND_TABLE(1, 8)
 ROUND_TABLE(4, 1)
 ROUND_TABLE(4, 2)
 ROUND_TABLE(4, 4)
@@ -163,13 +168,23 @@ ROUND_TABLE(8, 1)
 ROUND_TABLE(8, 2)
 ROUND_TABLE(8, 4)
 ROUND_TABLE(8, 8)
+CHECKED_ROUND_TABLE(4, 1)
+CHECKED_ROUND_TABLE(4, 2)
+CHECKED_ROUND_TABLE(4, 4)
+CHECKED_ROUND_TABLE(4, 8)
+CHECKED_ROUND_TABLE(8, 1)
+CHECKED_ROUND_TABLE(8, 2)
+CHECKED_ROUND_TABLE(8, 4)
+CHECKED_ROUND_TABLE(8, 8)
 #undef ROUND_TABLE
+#undef CHECKED_ROUND_TABLE
 
-#define ROUND_TABLE_SLOTS                                                   \
-  {                                                                         \
-    {round_table_4_1, round_table_4_2, round_table_4_4, round_table_4_8}, { \
-      round_table_8_1, round_table_8_2, round_table_8_4, round_table_8_8    \
-    }                                                                       \
+#define ROUND_TABLE_SLOTS                                                       \
+  {                                                                             \
+    {round_table_1_1, round_table_1_2, round_table_1_4, round_table_1_8},       \
+        {round_table_4_1, round_table_4_2, round_table_4_4, round_table_4_8}, { \
+      round_table_8_1, round_table_8_2, round_table_8_4, round_table_8_8        \
+    }                                                                           \
   }
 #define CHECKED_ROUND_TABLE_SLOTS                                                                           \
   {                                                                                                         \

@@ -58,7 +58,18 @@ GATHER_INLINE __m256i round_words_8(const char *i) {
   return _mm256_shuffle_epi8(_mm256_permute4x64_epi64(words_8(i), 0xd8), order);
 }
 
+/* Bytes as lanes. */
+GATHER_INLINE __m256i round_indices_1(int size, const char *i) {
+  int four;
+  if (size == 1) return load_256(i);
+  if (size == 2) return _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)i));
+  if (size == 4) return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)i));
+  memcpy(&four, i, sizeof four);
+  return _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four));
+}
+
 GATHER_INLINE __m256i round_indices(int width, int size, const char *i) {
+  if (width == 1) return round_indices_1(size, i);
   if (width == 4)
     return size == 1   ? bytes_4(i)
            : size == 2 ? _mm256_permute4x64_epi64(words_4(i), 0xd8)

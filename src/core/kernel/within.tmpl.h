@@ -46,5 +46,23 @@ WITHIN_EACH(64, WITHIN_BY_64)
 #undef WITHIN_ADD_BITS
 #undef WITHIN_END_MOST
 #undef WITHIN_END_BITS
+
+/* gather_narrow_indices_fn */
+static bool narrow_indices(const char *restrict indices, int64_t count, uint64_t limit, uint8_t *restrict bytes) {
+  enum { BLOCK = 128 /* indices prefetched at a time */ };
+  const uint64_t last = limit - 1;
+  uint64_t seen = 0, index;
+  for (int64_t first = 0; first < count; first += BLOCK) {
+    const int64_t end = count - first < BLOCK ? count : first + BLOCK;
+    for (int at = 0; at < BLOCK * 8; at += 64) GATHER_PREFETCH(indices + first * 8 + GATHER_INDEX_PREFETCH + at);
+    for (int64_t j = first; j < end; j++) {
+      memcpy(&index, indices + j * 8, 8);
+      seen |= index | (last - index);
+      bytes[j] = (uint8_t)index;
+    }
+  }
+  return seen >> 63 == 0;
+}
+
 #define WITHIN_SLOTS \
   { within_u8, within_u16, within_u32, within_u64 }

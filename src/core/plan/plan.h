@@ -42,6 +42,7 @@ typedef struct gather_variant {
   const char *kernel, *isa;              /* names for the plan's line */
   gather_rows_fn rows, rows_resolved;    /* for unchanged indices; for row numbers of 8 bytes */
   gather_checked_fn checked;             /* for indices that are validated as rows move; NULL = none */
+  gather_rows_fn rows_bytes;             /* for row numbers of one byte; NULL = none */
   gather_pick_fn pick;                   /* instead, for packed elements */
   int64_t prefetch_rows, prefetch_lines; /* prefetch distance, and lines of each row; 0 = no prefetching */
   bool nontemporal;                      /* whole lines of the output are written with non-temporal stores */

@@ -306,6 +306,62 @@ static gather_status run_staged(const gather_plan *plan, const gather_run *run, 
   return status;
 }
 
+/* ---- narrowed indices */
+
+/* Whether indices of 8 bytes are validated into bytes, which are read again: a register table has few rows, and reading the indices twice
+ * takes most of the time if they come from memory. */
+static bool is_narrowed(const gather_plan *plan, const gather_run *run) {
+  const int64_t bytes = gather_index_bytes(plan);
+  if (run->fresh_output || gather_plan_can_repair(plan) || !is_deferrable(plan) || !gather_plan_must_check(plan)) return false;
+  if (plan->packed || plan->column_count > 1 || bytes != 8 || plan->rule.axis_len > UINT8_MAX + 1) return false;
+  if (!plan->rule.many || plan->row_count > gather_tuned(GATHER_TUNING_staged_bytes)) return false;
+  for (int32_t v = 0; v < plan->variant_count; v++)
+    if (!plan->variants[v].rows_bytes) return false;
+  return true;
+}
+
+typedef struct narrowing {
+  const char *indices;
+  uint8_t *bytes;
+  uint64_t limit;
+  gather_narrow_indices_fn narrow;
+  atomic_bool fails;
+} narrowing;
+
+static void narrow_part(void *argument, int64_t first, int64_t last) {
+  narrowing *n = argument;
+  if (!n->narrow(n->indices + first * 8, last - first, n->limit, n->bytes + first))
+    atomic_store_explicit(&n->fails, true, memory_order_relaxed);
+}
+
+/* The same gather by bytes. */
+static void narrow_plan(const gather_plan *plan, gather_plan *narrowed) {
+  *narrowed = *plan;
+  narrowed->rule.type = GATHER_TYPE_UINT8, narrowed->takes_bytes = true;
+  for (int32_t i = 0; i < plan->loop_count; i++) narrowed->loops[i].index /= 8;
+  for (int32_t v = 0; v < plan->variant_count; v++)
+    narrowed->variants[v].rows = plan->variants[v].rows_bytes, narrowed->variants[v].checked = NULL;
+}
+
+/* Returns false, having written nothing, if there is no memory for it, or an index is no row as it stands. */
+static bool run_narrowed(const gather_plan *plan, const gather_run *run, const gather_execution *e) {
+  enum { LINE = 64 };
+  const char *isa;
+  uint8_t *bytes = gather_alloc_unset(plan->row_count);
+  if (!bytes) return false;
+  narrowing n = {e->indices, bytes, gather_indices_plain_below(&plan->rule), gather_kernel_narrow_indices(&isa), false};
+  gather_split(run->executor, plan->row_count, 8, LINE, narrow_part, &n);
+  const bool fine = !atomic_load(&n.fails);
+  if (fine) {
+    gather_plan narrowed;
+    narrow_plan(plan, &narrowed);
+    gather_execution by_bytes = {.plan = &narrowed, .data = e->data, .indices = (const char *)bytes, .out = e->out};
+    run_rows(&narrowed, &by_bytes, run->executor);
+  }
+  gather_free(bytes);
+  return fine;
+}
+
 /* Validates all indices, then moves the rows. */
 static gather_status run_validated(const gather_plan *plan, const gather_run *run, gather_execution *e, int64_t *bad, gather_error *error) {
   gather_index_state state;
@@ -389,6 +445,10 @@ static gather_status execute(const gather_plan *plan, const gather_run *run, int
     GATHER_TRY(check_memory(plan, run, error));
     GATHER_TRY(run_staged(plan, run, &e, &done, bad, error));
     if (done) return GATHER_OK;
+  }
+  if (is_narrowed(plan, run)) {
+    GATHER_TRY(check_memory(plan, run, error));
+    if (run_narrowed(plan, run, &e)) return GATHER_OK;
   }
   if (run_checked(plan, run, &e)) return GATHER_OK;
   if (!defers(plan, run, &e)) return run_validated(plan, run, &e, bad, error);

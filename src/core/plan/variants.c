@@ -245,6 +245,7 @@ static bool add_table(gather_plan *plan) {
   if (!rows) return false;
   gather_variant *variant = add(plan);
   variant->rows = rows, variant->rows_resolved = find_table(GATHER_TABLE_WIDTH_8, plan->row_bytes, bytes, &isa);
+  variant->rows_bytes = find_table(GATHER_TABLE_WIDTH_1, plan->row_bytes, bytes, &isa);
   variant->isa = isa, variant->kernel = "register table";
   /* Indices from memory are read faster alone, a block at a time. */
   if (has_checked(plan) && !plan->rule.many) variant->checked = find_checked_table(width_of(plan), plan->row_bytes, bytes, &isa);
@@ -266,12 +267,17 @@ static bool add_round_table(gather_plan *plan) {
   if (inner->index != gather_type_row(plan->rule.type)->bits / 8 || inner->out != plan->row_bytes) return false;
   const int64_t bytes = table_bytes(plan);
   const char *isa;
-  gather_rows_fn rows = find_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
+  const bool is_byte = inner->index == 1;
+  const int which = is_byte ? GATHER_TABLE_WIDTH_1 : width_of(plan) == GATHER_WIDTH_4 ? GATHER_TABLE_WIDTH_4 : GATHER_TABLE_WIDTH_8;
+  gather_rows_fn rows = find_round_table(which, plan->row_bytes, bytes, &isa);
   if (!rows) return false;
   gather_variant *variant = add(plan);
-  variant->rows = rows, variant->rows_resolved = find_round_table(GATHER_WIDTH_8, plan->row_bytes, bytes, &isa);
-  if (inner->index >= 4) variant->checked = find_checked_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
+  variant->rows = rows, variant->rows_resolved = find_round_table(GATHER_TABLE_WIDTH_8, plan->row_bytes, bytes, &isa);
+  variant->rows_bytes = find_round_table(GATHER_TABLE_WIDTH_1, plan->row_bytes, bytes, &isa);
+  const bool alone = plan->rule.many && plan->row_bytes < 4; /* as in add_table */
+  if (inner->index >= 4 && !alone) variant->checked = find_checked_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
   variant->isa = isa, variant->kernel = "register tables of rounds";
+  plan->takes_bytes = is_byte;
   return true;
 }
 

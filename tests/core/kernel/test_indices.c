@@ -51,6 +51,34 @@ static void within_one(gather_within_fn within, int width, int64_t count, int64_
   trial_cases++;
 }
 
+/* The same for indices that become bytes, which may be anything if one is not below the limit. */
+static void narrow_one(int64_t count, int64_t odd) {
+  const uint64_t limit = 1 + (uint64_t)trial_below(256), odds[] = {limit, 255, 256, limit - 1, UINT64_MAX, (uint64_t)1 << 32};
+  const uint8_t *indices = place_input(TRIAL_INDICES, count * 8);
+  uint8_t *out = trial_place(TRIAL_OUT, whole(count), turn % 3 == 1, turn % 3 == 2 ? turn % TRIAL_LINE : -1);
+  bool want = true;
+  trial_mark(out, whole(count));
+  for (int64_t j = 0; j < count; j++) {
+    const uint64_t index = j == odd ? odds[trial_below(6)] : trial_bits() % limit;
+    trial_put(trial_view(indices + j * 8), 8, index);
+    want = want && index < limit;
+    *trial_wanted(out + j) = (uint8_t)index;
+  }
+  if (trial_isa->narrow_indices((const char *)indices, count, limit, out) != want)
+    fail_msg("%s bytes, %d indices, number %d below %d or not: wrong", trial_text, (int)count, (int)odd, (int)limit);
+  for (int64_t j = 0; j < count && !want; j++) *trial_wanted(out + j) = out[j];
+  trial_compare();
+  trial_cases++;
+}
+
+void test_narrow_indices(void **state) {
+  if (!trial_isa->narrow_indices) return;
+  begin_slot("narrow_indices", 8);
+  for (int64_t count = 1; count <= TRIAL_COUNT; count++)
+    for (int64_t odd = -1; odd < count; odd += 1 + trial_below(2 * trial_step() - 1)) narrow_one(count, odd);
+  end_slot();
+}
+
 void test_within(void **state) {
   for (int log2_width = 0; log2_width < 4; log2_width++) {
     const gather_within_fn within = trial_isa->within[log2_width];

@@ -15,7 +15,7 @@
 /* Every slot that is set was tried; and gather_isa has none that this test does not know. */
 static void every_slot(void **state) {
   const gather_isa *isa = trial_isa;
-  int64_t set = isa->nontemporal_copy != NULL, known = 5; /* and `fence`, `decode`, `combine`, `bag` */
+  int64_t set = (isa->nontemporal_copy != NULL) + (isa->narrow_indices != NULL), known = 6; /* and `fence`, `decode`, `combine`, `bag` */
   SET(isa->rows);
   SET(isa->gather_instruction);
   SET(isa->gather_instruction_rounds);
@@ -82,14 +82,13 @@ static int say_where(void **state) {
 #define TEST(name) cmocka_unit_test_teardown(name, say_where)
 
 static int try_isa(const gather_isa *isa) {
-  const struct CMUnitTest tests[] = {TEST(test_rows),           TEST(test_checked),          TEST(test_stream),
-                                     TEST(test_together),       TEST(test_by_vector),        TEST(test_by_rounds),
-                                     TEST(test_table),          TEST(test_round_table),      TEST(test_runs),
-                                     TEST(test_stream_copy),    TEST(test_within),           TEST(test_fold),
-                                     TEST(test_widen),          TEST(test_tuples),           TEST(test_blocks),
-                                     TEST(test_codes),          TEST(test_narrow),           TEST(test_pick),
-                                     TEST(test_combine_none),   TEST(test_combine_rows),     TEST(test_combine_wide),
-                                     TEST(test_combine_divide), cmocka_unit_test(every_slot)};
+  const struct CMUnitTest tests[] = {
+      TEST(test_rows),         TEST(test_checked),      TEST(test_stream),         TEST(test_together),
+      TEST(test_by_vector),    TEST(test_by_rounds),    TEST(test_table),          TEST(test_round_table),
+      TEST(test_runs),         TEST(test_stream_copy),  TEST(test_within),         TEST(test_narrow_indices),
+      TEST(test_fold),         TEST(test_widen),        TEST(test_tuples),         TEST(test_blocks),
+      TEST(test_codes),        TEST(test_narrow),       TEST(test_pick),           TEST(test_combine_none),
+      TEST(test_combine_rows), TEST(test_combine_wide), TEST(test_combine_divide), cmocka_unit_test(every_slot)};
   trial_isa = isa, trial_slots = trial_cases = 0;
   return cmocka_run_group_tests_name(isa->name, tests, create_areas, destroy_areas);
 }

@@ -375,8 +375,8 @@ void test_table(void **state) {
 }
 
 void test_round_table(void **state) {
-  for (int w = 0; w < GATHER_WIDTHS; w++)
-    by_table(trial_isa->round_table[w], trial_isa->round_table_bytes, "round_table", widths[w], ROUND_TABLE_DEMANDS);
+  for (int w = 0; w < GATHER_TABLE_WIDTHS; w++)
+    by_table(trial_isa->round_table[w], trial_isa->round_table_bytes, "round_table", table_widths[w], ROUND_TABLE_DEMANDS);
 }
 
 /* Rows of any size. */

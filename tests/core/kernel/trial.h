@@ -87,7 +87,7 @@ void trial_say(void);
 /* The tests of one instruction set; those of radix.h and bits.h, which are the same for all. */
 typedef void trial_test(void **state);
 trial_test test_rows, test_checked, test_stream, test_together, test_by_vector, test_by_rounds, test_table, test_round_table, test_runs,
-    test_stream_copy, test_within, test_fold, test_widen, test_pick, test_tuples, test_blocks, test_codes, test_narrow, test_radix,
-    test_bit_ranges, test_combine_none, test_combine_rows, test_combine_wide, test_combine_divide, test_neutral_numbers;
+    test_stream_copy, test_within, test_narrow_indices, test_fold, test_widen, test_pick, test_tuples, test_blocks, test_codes, test_narrow,
+    test_radix, test_bit_ranges, test_combine_none, test_combine_rows, test_combine_wide, test_combine_divide, test_neutral_numbers;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_deferred.c: validation while rows move, with every instruction set and variant: whichever index is negative or out of range, each
- * row is what the policy says, and the first bad index is named. Rows of each size, indices of 4 and 8 bytes, one round and several.
+ * test_deferred.c: the ways to validate that read indices from memory once, with every instruction set. While rows move, also with every
+ * variant, rows of each size, one round and several: each row is what the policy says, and the first bad index is named. And into bytes.
  */
 #include "support/machines.h"
 #include "support/unit.h"
@@ -92,7 +92,7 @@ static void try(const odd *o) {
   check_rows(o, back ? 0 : len - 1);
 }
 
-/* Every place with every shape; types and values in turns. */
+/* Whichever index is negative or out of range: every place with every shape, types and values in turns. */
 static void whichever_index_is_odd(void **state) {
   static const gather_type types[] = {GATHER_TYPE_INT32, GATHER_TYPE_UINT32, GATHER_TYPE_INT64, GATHER_TYPE_UINT64, GATHER_TYPE_INT8};
   static const int64_t places[] = {0, 1, 15, 16, 63, 64, 127, 128, 129, 256, 332, 333, 334, 1000, 1500, ALL - 17, ALL - 16, ALL - 1};
@@ -112,7 +112,62 @@ static void whichever_index_is_odd(void **state) {
   machine_reset();
 }
 
+/* ---- many indices of 8 bytes into few rows, which are validated into bytes */
+
+enum { MANY = 35000 /* more than 256 KiB of indices */, MOST_LEN = 20 };
+
+static int64_t many[MANY];
+static uint64_t tables[MANY * MOST_LEN], gathered[MANY];
+
+/* Elements of `row` bytes of one table of `len`, or of a table for each `round` of indices. */
+static gather_status gather_many(int64_t len, int64_t round, int64_t row, gather_error *error) {
+  const gather_type type = row == 8 ? GATHER_TYPE_INT64 : row == 4 ? GATHER_TYPE_INT32 : GATHER_TYPE_INT16;
+  const int64_t data_shape[2] = {MANY / round, len}, index_shape[2] = {MANY / round, round};
+  const bool one = round == MANY;
+  const gather_tensor from = tensor_of(type, tables, 1 + !one, data_shape + one);
+  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, many, 1 + !one, index_shape + one);
+  gather_tensor to = tensor_of(type, gathered, 1 + !one, index_shape + one);
+  gather_options options = options_of(!one, 0);
+  return gather_apply(op_of(one ? "Gather" : "GatherElements", "onnx-13"), &from, &indices, &to, &options, error);
+}
+
+static void try_many(int64_t len, int64_t round, int64_t row, int64_t at, int64_t value) {
+  gather_error error = dirty_error();
+  for (int64_t i = 0; i < MANY; i++) many[i] = i * 7919 % len;
+  many[at] = value;
+  memset(gathered, 0x5A, sizeof gathered);
+  const bool in_range = value >= -len && value < len;
+  assert_status(gather_many(len, round, row, &error), in_range ? GATHER_OK : GATHER_INDEX_OUT_OF_RANGE);
+  if (!in_range) {
+    assert_int_equal(error.value, value);
+    for (size_t i = 0; i < sizeof gathered; i++) assert_int_equal(((const uint8_t *)gathered)[i], 0x5A);
+    return;
+  }
+  for (int64_t i = 0; i < MANY; i++) {
+    const int64_t from = (round == MANY ? 0 : i / round * len) + (many[i] < 0 ? many[i] + len : many[i]);
+    if (memcmp((const char *)gathered + i * row, (const char *)tables + from * row, (size_t)row) != 0)
+      fail_msg("element %d of %d bytes, tables of %d for %d: wrong", (int)i, (int)row, (int)len, (int)round);
+  }
+}
+
+/* All or nothing, whichever instruction set and number of rounds. */
+static void many_indices_of_few_rows(void **state) {
+  static const int64_t rounds[] = {MANY, 1, 5, 8, 70, 700}, places[] = {0, 1, 12345, MANY - 1};
+  for (size_t i = 0; i < COUNT(tables); i++) tables[i] = i * 0x9E3779B97F4A7C15u;
+  for (int isa = 0; isa < MACHINE_ISAS; isa++) {
+    if (!machine_runs(isa)) continue;
+    assert_status(gather_tuning_set("isa", isa, NULL), GATHER_OK);
+    for (size_t r = 0; r < COUNT(rounds); r++)
+      for (int64_t len = 1; len <= MOST_LEN; len += 3)
+        for (int64_t row = 2; row <= 8; row *= 2) {
+          const int64_t values[] = {0, -1, len, len - 1, INT64_MAX, -len - 1, len + 256};
+          try_many(len, rounds[r], row, places[(size_t)len % COUNT(places)], values[(size_t)(len + row) % COUNT(values)]);
+        }
+  }
+  machine_reset();
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(whichever_index_is_odd)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(whichever_index_is_odd), cmocka_unit_test(many_indices_of_few_rows)};
   return machine_skips() + cmocka_run_group_tests(tests, NULL, NULL);
 }
