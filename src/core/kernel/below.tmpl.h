@@ -51,14 +51,22 @@ GATHER_INLINE bool all_below(const char *indices, int width, int count, uint64_t
 }
 #endif
 
-/* The same for any number. */
-GATHER_INLINE bool first_below(const char *indices, int width, int64_t count, uint64_t limit) {
+/* The same for any number. Inline in the function of each width, which is no copy in each kernel. */
+GATHER_INLINE bool number_below(const char *indices, int width, int64_t count, uint64_t limit) {
   enum { GROUP = 16 };
   bool below = true;
   int64_t j = 0;
   for (; j + GROUP <= count; j += GROUP) below &= all_below(indices + j * width, width, GROUP, limit);
   for (; j < count; j++) below &= (uint64_t)gather_row(indices, width, j) < limit;
   return below;
+}
+
+GATHER_SHARED bool first_below_4(const char *indices, int64_t count, uint64_t limit) { return number_below(indices, 4, count, limit); }
+GATHER_SHARED bool first_below_8(const char *indices, int64_t count, uint64_t limit) { return number_below(indices, 8, count, limit); }
+
+GATHER_INLINE bool first_below(const char *indices, int width, int64_t count, uint64_t limit) {
+  if (count == 0) return true;
+  return width == 4 ? first_below_4(indices, count, limit) : first_below_8(indices, count, limit);
 }
 
 #define CHECKED_TABLE_SLOTS                                                         \

@@ -9,12 +9,13 @@
 #define FOUR(DO) DO(0) DO(1) DO(2) DO(3)
 #define PASS(n) out += (n) * (int64_t)bytes, data += (n)*data_step, indices += (n)*width, left -= (n)
 
-/* gather_checked_fn. The width and the steps are arguments, so the compiler can use constants. */
+/* gather_checked_fn. The width and the steps are arguments, so the compiler can use constants. Elements gain from copies of the loops for
+ * what it knows: the turns of a group, and whether indices are prefetched (if not, their own line is). */
 GATHER_INLINE int64_t checked(const gather_span *s, uint64_t limit, int width, int64_t data_step, int64_t axis_step, size_t bytes,
                               gather_copy_fn copy) {
   enum { GROUP = 16 };
-  const int64_t count = s->count, ahead = s->prefetch_rows, stay = gather_span_stay(s);
-  const bool many = s->many;
+  const int64_t count = s->count, ahead = s->prefetch_rows, stay = gather_span_stay(s), later = s->many ? GATHER_INDEX_PREFETCH : 0;
+  const bool copies = bytes <= 8, fetches = s->many || !copies;
   if (limit > BELOW_MOST(width)) return 0;
   for (int64_t round = 0; round < s->rounds; round++) {
     const char *restrict data = s->data + round * s->data_round, *restrict indices = s->indices + round * s->index_round;
@@ -23,21 +24,26 @@ GATHER_INLINE int64_t checked(const gather_span *s, uint64_t limit, int width, i
     /* What is prefetched is compared first, too: the place of a row out of range may be no address at all. */
     if (left >= stay + GROUP && !first_below(indices, width, ahead, limit)) return round * count;
     while (left >= stay + GROUP && all_below(indices + ahead * width, width, GROUP, limit)) {
-      for (int at = 0; many && at < GROUP * width; at += 64) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH + at);
-      for (int k = 0; k < GROUP / 4; k++) {
+      int turns = GROUP / 4;
+      if (!copies) GATHER_OPAQUE(turns);
+      for (int at = 0; fetches && at < GROUP * width; at += 64) GATHER_PREFETCH(indices + later + at);
+      for (; turns > 0; turns--) {
         FOUR(PREFETCH_ROW)
         FOUR(MOVE)
         PASS(4);
       }
     }
     while (left >= GROUP) {
-      for (int at = 0; many && at < GROUP * width; at += 64) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH + at);
+      int turns = GROUP / 4;
+      if (!copies) GATHER_OPAQUE(turns);
+      for (int at = 0; fetches && at < GROUP * width; at += 64) GATHER_PREFETCH(indices + later + at);
       if (!all_below(indices, width, GROUP, limit)) return (round + 1) * count - left;
-      for (int k = 0; k < GROUP / 4; k++) {
+      for (; turns > 0; turns--) {
         FOUR(MOVE)
         PASS(4);
       }
     }
+    GATHER_OPAQUE(left);
     while (left > 0) {
       if ((uint64_t)gather_row(indices, width, 0) >= limit) return (round + 1) * count - left;
       MOVE(0)
@@ -51,11 +57,10 @@ GATHER_INLINE int64_t checked(const gather_span *s, uint64_t limit, int width, i
 #undef FOUR
 #undef PASS
 
-/* Rows of one dense table, of one that advances row by row, or others. */
+/* Rows of one dense table, or others. */
 GATHER_INLINE int64_t checked_rows(const gather_span *s, uint64_t limit, int width, size_t bytes, gather_copy_fn copy) {
   const int64_t size = (int64_t)bytes;
   if (s->data_step == 0 && s->axis_step == size) return checked(s, limit, width, 0, size, bytes, copy);
-  if (s->data_step == size) return checked(s, limit, width, size, s->axis_step, bytes, copy);
   return checked(s, limit, width, s->data_step, s->axis_step, bytes, copy);
 }
 
@@ -77,6 +82,7 @@ GATHER_INLINE int64_t checked_wider(const gather_span *s, uint64_t limit, int wi
         const int64_t row = gather_row(indices, width, k);
         memcpy(out + k * size, row == last ? end : data + row * size, wide);
       }
+    GATHER_OPAQUE(j);
     for (; j < count; j++) {
       const int64_t row = gather_row(indices, width, j);
       if ((uint64_t)row >= limit) return round * count + j;

@@ -82,7 +82,9 @@ GATHER_INLINE int64_t pick_round(const gather_span *s, int64_t round, int width,
   const int line = 64 / bytes;
   const char *restrict data = s->data + round * s->data_round, *restrict indices = s->indices + round * s->index_round;
   char *restrict out = s->out + round * s->out_round;
-  const int64_t count = s->count, ahead = s->prefetch_rows, stay = gather_span_stay(s), apart = (int64_t)(-(uintptr_t)out & 63) / bytes;
+  /* With ordinary stores nothing is prefetched: then the memory limits, and other kernels are as fast. */
+  const int64_t count = s->count, ahead = nontemporal ? s->prefetch_rows : 0, stay = nontemporal ? gather_span_stay(s) : count,
+                apart = (int64_t)(-(uintptr_t)out & 63) / bytes;
   const int64_t head = !nontemporal ? 0 : apart < count ? apart : count;
   const bool many = s->many;
   int64_t j = 0;
@@ -90,10 +92,11 @@ GATHER_INLINE int64_t pick_round(const gather_span *s, int64_t round, int width,
     if (checked && (uint64_t)gather_row(indices, width, j) >= limit) return j;
     put_one(out, data, indices, width, bytes, j);
   }
-  if (checked && j + line + stay <= count && !first_below(indices + j * width, width, ahead, limit)) return j;
-  for (; j + line + stay <= count && (!checked || all_below(indices + (j + ahead) * width, width, line, limit)); j += line) {
+  if (checked && ahead > 0 && j + line + stay <= count && !first_below(indices + j * width, width, ahead, limit)) return j;
+  for (; ahead > 0 && j + line + stay <= count && (!checked || all_below(indices + (j + ahead) * width, width, line, limit)); j += line) {
     for (int at = 0; many && at < line * width; at += 64) GATHER_PREFETCH(indices + j * width + GATHER_INDEX_PREFETCH + at);
-    for (int64_t k = j + ahead; k < j + ahead + line; k++) GATHER_PREFETCH(data + gather_row(indices, width, k) * bytes);
+    for (int64_t k = j + ahead, end = k + line; k < end; k += 4)
+      for (int u = 0; u < 4; u++) GATHER_PREFETCH(data + gather_row(indices, width, k + u) * bytes);
     put_line(out + j * bytes, data, indices + j * width, width, bytes, nontemporal);
   }
   for (; j + line <= count; j += line) {
@@ -101,6 +104,7 @@ GATHER_INLINE int64_t pick_round(const gather_span *s, int64_t round, int width,
     if (checked && !all_below(indices + j * width, width, line, limit)) return j;
     put_line(out + j * bytes, data, indices + j * width, width, bytes, nontemporal);
   }
+  GATHER_OPAQUE(j);
   for (; j < count; j++) {
     if (checked && (uint64_t)gather_row(indices, width, j) >= limit) return j;
     put_one(out, data, indices, width, bytes, j);
@@ -126,7 +130,6 @@ GATHER_INLINE bool picks_lines(const gather_span *s, int width, int bytes) {
   return picks(s, width, bytes) && (uintptr_t)s->out % (unsigned)bytes == 0 && (s->rounds == 1 || s->out_round % 64 == 0);
 }
 
-/* With prefetching the memory limits, and stores do not. */
 #define ELEMENTS(w, width, slot, E)                      \
   static void elements_##E##_##w(const gather_span *s) { \
     if (picks(s, width, E) && s->prefetch_rows == 0)     \

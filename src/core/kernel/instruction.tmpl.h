@@ -31,6 +31,7 @@ GATHER_INLINE int64_t instruction_round(const gather_span *s, int64_t round, int
     if (checked && !all_below(indices + j * width, width, INSTRUCTION_LANES, limit)) return j;
     pick_lanes(out + j * bytes, data + j * data_step, indices + j * width, width, bytes, step, along, past);
   }
+  GATHER_OPAQUE(j);
   ONE_BY_ONE(count)
 #undef ONE_BY_ONE
   return j;

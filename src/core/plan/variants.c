@@ -274,8 +274,7 @@ static bool add_round_table(gather_plan *plan) {
   gather_variant *variant = add(plan);
   variant->rows = rows, variant->rows_resolved = find_round_table(GATHER_TABLE_WIDTH_8, plan->row_bytes, bytes, &isa);
   variant->rows_bytes = find_round_table(GATHER_TABLE_WIDTH_1, plan->row_bytes, bytes, &isa);
-  const bool alone = plan->rule.many && plan->row_bytes < 4; /* as in add_table */
-  if (inner->index >= 4 && !alone) variant->checked = find_checked_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
+  if (inner->index >= 4) variant->checked = find_checked_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
   variant->isa = isa, variant->kernel = "register tables of rounds";
   plan->takes_bytes = is_byte;
   return true;
