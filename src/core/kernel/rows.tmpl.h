@@ -146,10 +146,17 @@ GATHER_INLINE bool NAME(wider)(const gather_span *s, int64_t bytes, size_t wide,
     char *restrict out = s->out + round * s->out_round;
     char end[MOST] = {0};
     copy(end, data + last * bytes, (size_t)bytes);
-    for (int64_t j = 0; j + 1 < count; j++, indices += width, out += bytes) {
-      const int64_t row = NAME(gather_row)(indices);
-      memcpy(out, row == last ? end : data + row * bytes, wide);
+    int64_t left = count - 1;
+#define MOVE_WIDER(u)                                            \
+  const int64_t row_##u = NAME(gather_row)(indices + (u)*width); \
+  memcpy(out + (u)*bytes, row_##u == last ? end : data + row_##u * bytes, wide);
+    for (; left >= 4; left -= 4, indices += 4 * width, out += 4 * bytes) {
+      FOUR(MOVE_WIDER)
     }
+    for (; left > 0; left--, indices += width, out += bytes) {
+      MOVE_WIDER(0)
+    }
+#undef MOVE_WIDER
     copy(out, data + NAME(gather_row)(indices) * bytes, (size_t)bytes);
   }
   return true;
