@@ -431,9 +431,11 @@ static gather_status execute_shared(const gather_plan *plan, const gather_run *r
 /* Moves a few rows, which are validated as they move. Returns false, and may have written to the output, if an index is no row as it
  * stands or something is unusual. */
 static bool run_checked(const gather_plan *plan, const gather_run *run, const gather_execution *e) {
-  if (!plan->variants[0].checked || !is_small(plan) || run->executor || !may_defer(plan, run) || !run->data || !run->out) return false;
+  const uint64_t limit = gather_indices_plain_below(&plan->rule);
+  if (!plan->variants[0].checked || limit == 0 || !is_small(plan)) return false;
+  if (run->executor || !may_defer(plan, run) || !run->data || !run->out) return false;
   const gather_span span = span_of_all(e, e->data + plan->data_offset, e->out + plan->out_offset);
-  return plan->variants[0].checked(&span, gather_indices_plain_below(&plan->rule)) == plan->row_count;
+  return plan->variants[0].checked(&span, limit) == plan->row_count;
 }
 
 static gather_status execute(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {

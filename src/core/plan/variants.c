@@ -163,10 +163,12 @@ static bool is_out_of_cache(const gather_plan *plan) {
   return all > cache && plan->row_count < 4 * (all / row);
 }
 
-/* Whether elements are so near that the CPU waits for them in no order: prefetching them takes as long as it saves. */
+/* Whether elements of one table that is out of cache are so near that the CPU waits for them in no order: prefetching them takes as long as
+ * it saves. Small tables that are out of cache come from memory. */
 static bool is_near(const gather_plan *plan) {
   enum { LONGEST = 8, CACHES = 16 };
-  return plan->row_bytes <= LONGEST && table_bytes(plan) / CACHES <= plan->cache_bytes;
+  const int64_t bytes = table_bytes(plan);
+  return plan->row_bytes <= LONGEST && bytes > plan->cache_bytes && bytes / CACHES <= plan->cache_bytes;
 }
 
 static gather_variant *add(gather_plan *plan) {

@@ -167,7 +167,34 @@ static void many_indices_of_few_rows(void **state) {
   machine_reset();
 }
 
+/* Unsigned indices of 4 bytes into so long an axis that no limit divides their range: no row is read outside of it. */
+static void an_axis_of_more_than_half_of_the_range(void **state) {
+  enum { FEW = 200 };
+  const int64_t len = INT64_C(0x80000000) + 10, longer[1] = {len}, lens[] = {FEW, ALL};
+  uint8_t *table = SIZE_MAX > UINT32_MAX ? calloc((size_t)len, 1) : NULL; /* pages that nobody touches */
+  if (!table) {
+    printf("SKIPPED: no 2 GiB of addresses\n");
+    return;
+  }
+  for (size_t i = 0; i < COUNT(lens); i++)
+    for (int clamps = 0; clamps < 2; clamps++) {
+      const gather_tensor from = tensor_of(GATHER_TYPE_UINT8, table, 1, longer);
+      const gather_tensor indices = tensor_of(GATHER_TYPE_UINT32, narrow, 1, &lens[i]);
+      gather_tensor to = tensor_of(GATHER_TYPE_UINT8, out, 1, &lens[i]);
+      gather_options options = options_of(0, 0);
+      gather_error error = dirty_error();
+      memset(narrow, 0, sizeof narrow);
+      narrow[70] = -1, table[len - 1] = 7;
+      options.fresh_output = true, options.on_bad = clamps ? GATHER_ON_BAD_CLAMP : GATHER_ON_BAD_ERROR;
+      const gather_status status = gather_apply(op_of("Gather", "openvino-8"), &from, &indices, &to, &options, &error);
+      assert_status(status, clamps ? GATHER_OK : GATHER_INDEX_OUT_OF_RANGE);
+      if (clamps) assert_int_equal(out[70], 7);
+    }
+  free(table);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(whichever_index_is_odd), cmocka_unit_test(many_indices_of_few_rows)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(whichever_index_is_odd), cmocka_unit_test(many_indices_of_few_rows),
+                                     cmocka_unit_test(an_axis_of_more_than_half_of_the_range)};
   return machine_skips() + cmocka_run_group_tests(tests, NULL, NULL);
 }
