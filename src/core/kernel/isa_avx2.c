@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_avx2.c: rows of 1, 2, 32 and more bytes, non-temporal stores, validation, register tables, and the gather instruction.
+ * isa_avx2.c: rows of 1, 2, 32 and more bytes, non-temporal stores, validation, also while rows move, register tables, and the gather
+ * instruction.
  * Other rows gain nothing from wider registers. Empty for other CPU families.
  */
 #include <string.h>
