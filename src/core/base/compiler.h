@@ -15,14 +15,14 @@
 #define GATHER_LIKELY(x) __builtin_expect(!!(x), 1)
 #define GATHER_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GATHER_COLD __attribute__((cold, noinline))
-#define GATHER_SHARED static __attribute__((noinline, unused)) /* by several callers: no copy in each */
+#define GATHER_SHARED __attribute__((noinline, unused)) /* by several callers: no copy in each */
 #else
 #define GATHER_INLINE static inline
 #define GATHER_PRINTF(text, first)
 #define GATHER_LIKELY(x) (x)
 #define GATHER_UNLIKELY(x) (x)
 #define GATHER_COLD
-#define GATHER_SHARED static
+#define GATHER_SHARED
 #endif
 
 /* The compiler knows nothing of the value of an integer afterwards: it makes no copies of a loop for what it could know. */

@@ -61,8 +61,12 @@ GATHER_INLINE bool number_below(const char *indices, int width, int64_t count, u
   return below;
 }
 
-GATHER_SHARED bool first_below_4(const char *indices, int64_t count, uint64_t limit) { return number_below(indices, 4, count, limit); }
-GATHER_SHARED bool first_below_8(const char *indices, int64_t count, uint64_t limit) { return number_below(indices, 8, count, limit); }
+static GATHER_SHARED bool first_below_4(const char *indices, int64_t count, uint64_t limit) {
+  return number_below(indices, 4, count, limit);
+}
+static GATHER_SHARED bool first_below_8(const char *indices, int64_t count, uint64_t limit) {
+  return number_below(indices, 8, count, limit);
+}
 
 GATHER_INLINE bool first_below(const char *indices, int width, int64_t count, uint64_t limit) {
   if (count == 0) return true;

@@ -11,8 +11,8 @@
 
 /* gather_checked_fn. The width and the steps are arguments, so the compiler can use constants. Elements gain from copies of the loops for
  * what it knows: the turns of a group, and whether indices are prefetched (if not, their own line is). */
-GATHER_INLINE int64_t checked(const gather_span *s, uint64_t limit, int width, int64_t data_step, int64_t axis_step, size_t bytes,
-                              gather_copy_fn copy) {
+GATHER_INLINE int64_t checked_steps(const gather_span *s, uint64_t limit, int width, int64_t data_step, int64_t axis_step, size_t bytes,
+                                    gather_copy_fn copy) {
   enum { GROUP = 16 };
   const int64_t count = s->count, ahead = s->prefetch_rows, stay = gather_span_stay(s), later = s->many ? GATHER_INDEX_PREFETCH : 0;
   const bool copies = bytes <= 8, fetches = s->many || !copies;
@@ -60,8 +60,8 @@ GATHER_INLINE int64_t checked(const gather_span *s, uint64_t limit, int width, i
 /* Rows of one dense table, or others. */
 GATHER_INLINE int64_t checked_rows(const gather_span *s, uint64_t limit, int width, size_t bytes, gather_copy_fn copy) {
   const int64_t size = (int64_t)bytes;
-  if (s->data_step == 0 && s->axis_step == size) return checked(s, limit, width, 0, size, bytes, copy);
-  return checked(s, limit, width, s->data_step, s->axis_step, bytes, copy);
+  if (s->data_step == 0 && s->axis_step == size) return checked_steps(s, limit, width, 0, size, bytes, copy);
+  return checked_steps(s, limit, width, s->data_step, s->axis_step, bytes, copy);
 }
 
 /* Rows of 3 to 15 bytes that are no elements, of a small table: as `wider` of rows.tmpl.h. */
