@@ -28,7 +28,7 @@ CXX = os.environ.get("GATHER_CXX") or shutil.which("c++")
 CLANG = shutil.which("clang")
 WARNINGS = "-std=c11 -Wall -Wextra -Werror".split()
 MOST_BYTES = 120 * 1024  # docs/embed/two-files.md
-MOST_LINES = 31_500
+MOST_LINES = 32_500
 
 # The objects, each compiled when a test first asks for it. `open`: what sources share is no longer static, so that tests of it can be
 # linked.

@@ -50,14 +50,16 @@ GATHER_INLINE int64_t instruction(const gather_span *s, int width, int bytes, bo
   const bool past = s->nontemporal && ((uintptr_t)s->out | (uintptr_t)s->out_round) % (unsigned)bytes == 0;
   const bool dense = s->data_step == 0 && s->axis_step == bytes;
   if (checked && limit > BELOW_MOST(width)) return 0;
+  if (GATHER_SMALL) return instruction_rounds_by(s, width, bytes, s->data_step, s->axis_step, past, checked, limit);
   if (dense && past) return instruction_rounds_by(s, width, bytes, 0, bytes, true, checked, limit);
   if (dense) return instruction_rounds_by(s, width, bytes, 0, bytes, false, checked, limit);
   if (past) return instruction_rounds_by(s, width, bytes, s->data_step, s->axis_step, true, checked, limit);
   return instruction_rounds_by(s, width, bytes, s->data_step, s->axis_step, false, checked, limit);
 }
 
-#define INSTRUCTION(w, width, E)                                                                  \
-  static void instruction_##E##_##w(const gather_span *s) { instruction(s, width, E, false, 0); } \
+#define INSTRUCTION(w, width, E) \
+  static void instruction_##E##_##w(const gather_span *s) { instruction(s, width, E, false, 0); }
+#define CHECKED_INSTRUCTION(w, width, E) \
   static int64_t checked_instruction_##E##_##w(const gather_span *s, uint64_t limit) { return instruction(s, width, E, true, limit); }
 #undef INSTRUCTION_NUMBERS
 #undef INSTRUCTION_LANES

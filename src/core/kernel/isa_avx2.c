@@ -182,6 +182,10 @@ typedef __m256i lanes_avx2;
 #include "core/kernel/instruction.tmpl.h"
 INSTRUCTION(u32, 4, 4)
 INSTRUCTION(u64, 8, 4)
+#if !GATHER_SMALL
+CHECKED_INSTRUCTION(u32, 4, 4)
+CHECKED_INSTRUCTION(u64, 8, 4)
+#endif
 
 #if !GATHER_SMALL
 TABLE(1, 1)
@@ -219,7 +223,9 @@ const gather_isa gather_isa_avx2 = {
     .name = "avx2",
     .rows = {ROWS_OF(u32), ROWS_OF(u64)},
     .gather_instruction = {{instruction_4_u32}, {instruction_4_u64}},
+#if !GATHER_SMALL
     .checked_instruction = {{checked_instruction_4_u32}, {checked_instruction_4_u64}},
+#endif
 #if !GATHER_SMALL
     .table = {{table_1_1, table_1_2, table_1_4, table_1_8},
               {table_4_1, table_4_2, table_4_4, table_4_8},
@@ -239,7 +245,9 @@ const gather_isa gather_isa_avx2 = {
     .fence = fence,
 #endif
     .runs = {runs_u32, runs_u64},
+#if !GATHER_SMALL
     .narrow_indices = narrow_indices,
+#endif
     .within = {within_u8, within_u16, within_u32, within_halves_u64},
     .fold = FOLD_SLOTS,
     .widen = WIDEN_SLOTS,

@@ -109,6 +109,10 @@ INSTRUCTION(u32, 4, 4)
 INSTRUCTION(u32, 4, 8)
 INSTRUCTION(u64, 8, 4)
 INSTRUCTION(u64, 8, 8)
+CHECKED_INSTRUCTION(u32, 4, 4)
+CHECKED_INSTRUCTION(u32, 4, 8)
+CHECKED_INSTRUCTION(u64, 8, 4)
+CHECKED_INSTRUCTION(u64, 8, 8)
 
 /* The first `lanes` of sixteen indices as 32-bit lanes, and of sixteen elements. */
 GATHER_INLINE __m512i some_lanes(const char *indices, int width, __mmask16 lanes) {

@@ -100,7 +100,9 @@ const gather_isa gather_isa_portable = {
 #if !GATHER_SMALL
     .checked = {CHECKED_OF(u32, checked), CHECKED_OF(u64, checked)},
 #endif
+#if !GATHER_SMALL
     .narrow_indices = narrow_indices,
+#endif
     .within = WITHIN_SLOTS,
     .fold = FOLD_SLOTS,
     .widen = WIDEN_SLOTS,

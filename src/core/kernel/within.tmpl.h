@@ -47,6 +47,7 @@ WITHIN_EACH(64, WITHIN_BY_64)
 #undef WITHIN_END_MOST
 #undef WITHIN_END_BITS
 
+#if !GATHER_SMALL
 /* gather_narrow_indices_fn */
 static bool narrow_indices(const char *restrict indices, int64_t count, uint64_t limit, uint8_t *restrict bytes) {
   enum { BLOCK = 128 /* indices prefetched at a time */ };
@@ -63,6 +64,7 @@ static bool narrow_indices(const char *restrict indices, int64_t count, uint64_t
   }
   return seen >> 63 == 0;
 }
+#endif
 
 #define WITHIN_SLOTS \
   { within_u8, within_u16, within_u32, within_u64 }

@@ -282,7 +282,7 @@ static int64_t move_checked(const gather_execution *e, const gather_variant *var
   const int64_t len = walk->loops[walk->count - 1].len;
   int64_t done = 0, moved, wanted;
   gather_span span;
-  if (!variant->checked || limit == 0 || count == 0) return 0;
+  if (GATHER_SMALL || !variant->checked || limit == 0 || count == 0) return 0;
   gather_span_set(&span, e, variant);
   do {
     const int64_t left = gather_walk_left(walk);

@@ -312,6 +312,7 @@ static gather_status run_staged(const gather_plan *plan, const gather_run *run, 
  * takes most of the time if they come from memory. */
 static bool is_narrowed(const gather_plan *plan, const gather_run *run) {
   const int64_t bytes = gather_index_bytes(plan);
+  if (GATHER_SMALL) return false; /* no register tables */
   if (run->fresh_output || gather_plan_can_repair(plan) || !is_deferrable(plan) || !gather_plan_must_check(plan)) return false;
   if (plan->packed || plan->column_count > 1 || bytes != 8 || plan->rule.axis_len > UINT8_MAX + 1) return false;
   if (!plan->rule.many || plan->row_count > gather_tuned(GATHER_TUNING_staged_bytes)) return false;
@@ -432,7 +433,7 @@ static gather_status execute_shared(const gather_plan *plan, const gather_run *r
  * stands or something is unusual. */
 static bool run_checked(const gather_plan *plan, const gather_run *run, const gather_execution *e) {
   const uint64_t limit = gather_indices_plain_below(&plan->rule);
-  if (!plan->variants[0].checked || limit == 0 || !is_small(plan)) return false;
+  if (GATHER_SMALL || !plan->variants[0].checked || limit == 0 || !is_small(plan)) return false;
   if (run->executor || !may_defer(plan, run) || !run->data || !run->out) return false;
   const gather_span span = span_of_all(e, e->data + plan->data_offset, e->out + plan->out_offset);
   return plan->variants[0].checked(&span, limit) == plan->row_count;

@@ -192,6 +192,7 @@ static int width_of(const gather_plan *plan) {
  * output. */
 static bool has_checked(const gather_plan *plan) {
   enum { SHORTEST_ROUND = 64 };
+  if (GATHER_SMALL) return false;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
   const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
   return plan->column_count == 1 && width >= 4 && inner->index == width && inner->out == plan->row_bytes && inner->len >= SHORTEST_ROUND;
@@ -276,7 +277,7 @@ static bool add_round_table(gather_plan *plan) {
   gather_variant *variant = add(plan);
   variant->rows = rows, variant->rows_resolved = find_round_table(GATHER_TABLE_WIDTH_8, plan->row_bytes, bytes, &isa);
   variant->rows_bytes = find_round_table(GATHER_TABLE_WIDTH_1, plan->row_bytes, bytes, &isa);
-  if (inner->index >= 4) variant->checked = find_checked_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
+  if (!GATHER_SMALL && inner->index >= 4) variant->checked = find_checked_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
   variant->isa = isa, variant->kernel = "register tables of rounds";
   plan->takes_bytes = is_byte;
   return true;
