@@ -84,7 +84,10 @@ GATHER_INLINE gather_within_fn gather_kernel_within(gather_type type) {
   GATHER_RETURN_KERNEL(within[width]);
 }
 
-GATHER_INLINE gather_narrow_indices_fn gather_kernel_narrow_indices(const char **isa) { GATHER_RETURN_KERNEL(narrow_indices); }
+GATHER_INLINE gather_narrow_indices_fn gather_kernel_narrow_indices(void) {
+  const char *name, **isa = &name;
+  GATHER_RETURN_KERNEL(narrow_indices);
+}
 
 GATHER_INLINE gather_fold_fn gather_kernel_fold(gather_type type) {
   const char *name, **isa = &name;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * isa_avx2.c: rows of 1, 2, 32 and more bytes, non-temporal stores, validation, also while rows move, register tables, and the gather
- * instruction.
- * Other rows gain nothing from wider registers. Empty for other CPU families.
+ * instruction. Other rows gain nothing from wider registers. Empty for other CPU families.
  */
 #include <string.h>
 
@@ -185,9 +184,7 @@ INSTRUCTION(u64, 8, 4)
 #if !GATHER_SMALL
 CHECKED_INSTRUCTION(u32, 4, 4)
 CHECKED_INSTRUCTION(u64, 8, 4)
-#endif
 
-#if !GATHER_SMALL
 TABLE(1, 1)
 TABLE(1, 2)
 TABLE(1, 4)
@@ -225,8 +222,6 @@ const gather_isa gather_isa_avx2 = {
     .gather_instruction = {{instruction_4_u32}, {instruction_4_u64}},
 #if !GATHER_SMALL
     .checked_instruction = {{checked_instruction_4_u32}, {checked_instruction_4_u64}},
-#endif
-#if !GATHER_SMALL
     .table = {{table_1_1, table_1_2, table_1_4, table_1_8},
               {table_4_1, table_4_2, table_4_4, table_4_8},
               {table_8_1, table_8_2, table_8_4, table_8_8}},

@@ -99,8 +99,6 @@ const gather_isa gather_isa_portable = {
     .runs = {runs_u32, runs_u64},
 #if !GATHER_SMALL
     .checked = {CHECKED_OF(u32, checked), CHECKED_OF(u64, checked)},
-#endif
-#if !GATHER_SMALL
     .narrow_indices = narrow_indices,
 #endif
     .within = WITHIN_SLOTS,

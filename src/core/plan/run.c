@@ -234,6 +234,11 @@ static bool may_defer(const gather_plan *plan, const gather_run *run) {
   return is_deferrable(plan) && (run->fresh_output || gather_plan_can_repair(plan));
 }
 
+/* Whether all indices are validated before the first row moves, for no other reason than that the output must not change if one is bad. */
+static bool is_all_or_nothing(const gather_plan *plan, const gather_run *run) {
+  return is_deferrable(plan) && !may_defer(plan, run) && gather_plan_must_check(plan);
+}
+
 /* How many rows and more defer. A kernel that validates as it moves repays the tasks from some microseconds on. Others are called once for
  * each block, and only many indices have left the cache when they are read again. */
 static int64_t deferred_rows(const gather_plan *plan) {
@@ -271,11 +276,10 @@ static gather_status run_deferred(const gather_plan *plan, const gather_run *run
 static bool is_staged(const gather_plan *plan, const gather_run *run) {
   enum { SHARE = 4 }; /* of the bytes of an index, for a row; at half of them there is no gain */
   const int64_t bytes = gather_index_bytes(plan);
-  if (run->fresh_output || gather_plan_can_repair(plan) || !is_deferrable(plan) || plan->out_of_cache) return false;
+  if (!is_all_or_nothing(plan, run) || plan->out_of_cache) return false;
   if (plan->packed || plan->radix_variant >= 0) return false; /* radix partitioning needs all indices validated */
   if (!plan->linear || plan->out_offset != 0 || plan->row_bytes > bytes / SHARE) return false;
   if (plan->cache_bytes == 0 || plan->row_count <= plan->cache_bytes / bytes) return false;
-  if (!gather_plan_must_check(plan)) return false;
   return plan->row_count <= gather_tuned(GATHER_TUNING_staged_bytes) / plan->row_bytes;
 }
 
@@ -313,7 +317,7 @@ static gather_status run_staged(const gather_plan *plan, const gather_run *run, 
 static bool is_narrowed(const gather_plan *plan, const gather_run *run) {
   const int64_t bytes = gather_index_bytes(plan);
   if (GATHER_SMALL) return false; /* no register tables */
-  if (run->fresh_output || gather_plan_can_repair(plan) || !is_deferrable(plan) || !gather_plan_must_check(plan)) return false;
+  if (!is_all_or_nothing(plan, run)) return false;
   if (plan->packed || plan->column_count > 1 || bytes != 8 || plan->rule.axis_len > UINT8_MAX + 1) return false;
   if (!plan->rule.many || plan->row_count > gather_tuned(GATHER_TUNING_staged_bytes)) return false;
   for (int32_t v = 0; v < plan->variant_count; v++)
@@ -347,10 +351,9 @@ static void narrow_plan(const gather_plan *plan, gather_plan *narrowed) {
 /* Returns false, having written nothing, if there is no memory for it, or an index is no row as it stands. */
 static bool run_narrowed(const gather_plan *plan, const gather_run *run, const gather_execution *e) {
   enum { LINE = 64 };
-  const char *isa;
   uint8_t *bytes = gather_alloc_unset(plan->row_count);
   if (!bytes) return false;
-  narrowing n = {e->indices, bytes, gather_indices_plain_below(&plan->rule), gather_kernel_narrow_indices(&isa), false};
+  narrowing n = {e->indices, bytes, gather_indices_plain_below(&plan->rule), gather_kernel_narrow_indices(), false};
   gather_split(run->executor, plan->row_count, 8, LINE, narrow_part, &n);
   const bool fine = !atomic_load(&n.fails);
   if (fine) {

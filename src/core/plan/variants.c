@@ -86,44 +86,23 @@ static gather_rows_fn find_instruction_rounds(int width, int64_t row_bytes, cons
   GATHER_RETURN_KERNEL(gather_instruction_rounds[width][size]);
 }
 
-/* Those for tables of this size. */
-#define RETURN_TABLE(slot, width)                                                    \
+/* Those for tables of this size; most: the slot with the sizes. */
+#define RETURN_TABLE(slot, most, width)                                              \
   const int size = row_bytes == 1 ? 0 : row_bytes == 2 ? 1 : row_bytes == 4 ? 2 : 3; \
   if (row_bytes != (int64_t)1 << size) return NULL;                                  \
-  GATHER_RETURN_KERNEL_IF(bytes <= gather_isa_rows[row].isa->slot##_bytes[size], slot[width][size])
+  GATHER_RETURN_KERNEL_IF(bytes <= gather_isa_rows[row].isa->most[size], slot[width][size])
 
-static gather_rows_fn find_table(int table_width, int64_t row_bytes, int64_t bytes, const char **isa) { RETURN_TABLE(table, table_width); }
-
-static gather_checked_fn find_checked_table(int width, int64_t row_bytes, int64_t bytes, const char **isa) {
-  const int size = row_bytes == 1 ? 0 : row_bytes == 2 ? 1 : row_bytes == 4 ? 2 : 3;
-  GATHER_RETURN_KERNEL_IF(bytes <= gather_isa_rows[row].isa->table_bytes[size], checked_table[width][size]);
+static gather_rows_fn find_table(int table_width, int64_t row_bytes, int64_t bytes, const char **isa) {
+  RETURN_TABLE(table, table_bytes, table_width);
 }
 
-static gather_rows_fn find_round_table(int width, int64_t row_bytes, int64_t bytes, const char **isa) { RETURN_TABLE(round_table, width); }
-
-static gather_checked_fn find_checked_round_table(int width, int64_t row_bytes, int64_t bytes, const char **isa) {
-  const int size = row_bytes == 1 ? 0 : row_bytes == 2 ? 1 : row_bytes == 4 ? 2 : 3;
-  GATHER_RETURN_KERNEL_IF(bytes <= gather_isa_rows[row].isa->round_table_bytes[size], checked_round_table[width][size]);
+static gather_rows_fn find_round_table(int width, int64_t row_bytes, int64_t bytes, const char **isa) {
+  RETURN_TABLE(round_table, round_table_bytes, width);
 }
 
 static gather_rows_fn find_nontemporal(int width, int64_t row_bytes, const char **isa) {
   const int class = gather_row_class(row_bytes);
   GATHER_RETURN_KERNEL(nontemporal[width][class]);
-}
-
-static gather_checked_fn find_checked(int width, int64_t row_bytes, const char **isa) {
-  const int class = gather_row_class(row_bytes);
-  GATHER_RETURN_KERNEL(checked[width][class]);
-}
-
-static gather_checked_fn find_checked_instruction(int width, int64_t row_bytes, const char **isa) {
-  const int size = row_bytes == 8;
-  GATHER_RETURN_KERNEL(checked_instruction[width][size]);
-}
-
-static gather_checked_fn find_checked_nontemporal(int width, int64_t row_bytes, const char **isa) {
-  const int class = gather_row_class(row_bytes);
-  GATHER_RETURN_KERNEL(checked_nontemporal[width][class]);
 }
 
 static gather_rows_fn find_interleaved(int width, const char **isa) { GATHER_RETURN_KERNEL(interleaved[width]); }
@@ -133,6 +112,36 @@ static gather_rows_fn find_plain_runs(int width, const char **isa) { GATHER_RETU
 static gather_rows_fn find_nontemporal_runs(int width, const char **isa) { GATHER_RETURN_KERNEL(nontemporal_runs[width]); }
 
 static gather_pick_fn find_pick(int layout, const char **isa) { GATHER_RETURN_KERNEL(pick[layout]); }
+
+/* Kernels that validate, whose names no line of a plan has. */
+
+static gather_checked_fn find_checked(int width, int64_t row_bytes) {
+  const char *name, **isa = &name;
+  const int class = gather_row_class(row_bytes);
+  GATHER_RETURN_KERNEL(checked[width][class]);
+}
+
+static gather_checked_fn find_checked_nontemporal(int width, int64_t row_bytes) {
+  const char *name, **isa = &name;
+  const int class = gather_row_class(row_bytes);
+  GATHER_RETURN_KERNEL(checked_nontemporal[width][class]);
+}
+
+static gather_checked_fn find_checked_instruction(int width, int64_t row_bytes) {
+  const char *name, **isa = &name;
+  const int size = row_bytes == 8;
+  GATHER_RETURN_KERNEL(checked_instruction[width][size]);
+}
+
+static gather_checked_fn find_checked_table(int width, int64_t row_bytes, int64_t bytes) {
+  const char *name, **isa = &name;
+  RETURN_TABLE(checked_table, table_bytes, width);
+}
+
+static gather_checked_fn find_checked_round_table(int width, int64_t row_bytes, int64_t bytes) {
+  const char *name, **isa = &name;
+  RETURN_TABLE(checked_round_table, round_table_bytes, width);
+}
 
 /* ---- the list */
 
@@ -204,8 +213,7 @@ static void add_rows(gather_plan *plan, int64_t prefetch_rows, int64_t lines) {
   if (width_of(plan) != GATHER_WIDTH_8) variant->rows = gather_kernel_rows(width_of(plan), plan->row_bytes, &variant->isa);
   variant->prefetch_rows = prefetch_rows, variant->prefetch_lines = lines;
   variant->kernel = prefetch_rows > 0 ? "prefetched rows" : "rows";
-  const char *isa;
-  if (has_checked(plan)) variant->checked = find_checked(width_of(plan), plan->row_bytes, &isa);
+  if (has_checked(plan)) variant->checked = find_checked(width_of(plan), plan->row_bytes);
 }
 
 /* Whether the innermost loop is short (up to two vectors of 8 elements) and its rounds follow without a gap. */
@@ -230,7 +238,7 @@ static void add_gather_instruction(gather_plan *plan) {
   gather_variant *variant = add(plan);
   variant->rows = rows, variant->rows_resolved = find(GATHER_WIDTH_8, plan->row_bytes, &isa);
   variant->isa = isa, variant->kernel = rounds ? "gather instruction in rounds" : "gather instruction";
-  if (has_checked(plan) && !rounds) variant->checked = find_checked_instruction(width_of(plan), plan->row_bytes, &isa);
+  if (has_checked(plan) && !rounds) variant->checked = find_checked_instruction(width_of(plan), plan->row_bytes);
 }
 
 /* A register table: one table for all rounds; everything is dense. */
@@ -251,7 +259,7 @@ static bool add_table(gather_plan *plan) {
   variant->rows_bytes = find_table(GATHER_TABLE_WIDTH_1, plan->row_bytes, bytes, &isa);
   variant->isa = isa, variant->kernel = "register table";
   /* Indices from memory are read faster alone, a block at a time. */
-  if (has_checked(plan) && !plan->rule.many) variant->checked = find_checked_table(width_of(plan), plan->row_bytes, bytes, &isa);
+  if (has_checked(plan) && !plan->rule.many) variant->checked = find_checked_table(width_of(plan), plan->row_bytes, bytes);
   plan->takes_bytes = width == 1;
   return true;
 }
@@ -277,7 +285,7 @@ static bool add_round_table(gather_plan *plan) {
   gather_variant *variant = add(plan);
   variant->rows = rows, variant->rows_resolved = find_round_table(GATHER_TABLE_WIDTH_8, plan->row_bytes, bytes, &isa);
   variant->rows_bytes = find_round_table(GATHER_TABLE_WIDTH_1, plan->row_bytes, bytes, &isa);
-  if (!GATHER_SMALL && inner->index >= 4) variant->checked = find_checked_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
+  if (!GATHER_SMALL && inner->index >= 4) variant->checked = find_checked_round_table(width_of(plan), plan->row_bytes, bytes);
   variant->isa = isa, variant->kernel = "register tables of rounds";
   plan->takes_bytes = is_byte;
   return true;
@@ -298,8 +306,7 @@ static void add_nontemporal(gather_plan *plan, int64_t prefetch_rows, int64_t li
   variant->rows_resolved = find_nontemporal(GATHER_WIDTH_8, plan->row_bytes, &variant->isa);
   variant->prefetch_rows = prefetch_rows, variant->prefetch_lines = lines, variant->nontemporal = true;
   variant->kernel = prefetch_rows > 0 ? "prefetched rows" : "rows";
-  const char *isa;
-  if (has_checked(plan)) variant->checked = find_checked_nontemporal(width_of(plan), plan->row_bytes, &isa);
+  if (has_checked(plan)) variant->checked = find_checked_nontemporal(width_of(plan), plan->row_bytes);
 }
 
 static void add_interleaved(gather_plan *plan) {
