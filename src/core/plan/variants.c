@@ -258,7 +258,7 @@ static bool add_table(gather_plan *plan) {
   variant->rows = rows, variant->rows_resolved = find_table(GATHER_TABLE_WIDTH_8, plan->row_bytes, bytes, &isa);
   variant->rows_bytes = find_table(GATHER_TABLE_WIDTH_1, plan->row_bytes, bytes, &isa);
   variant->isa = isa, variant->kernel = "register table";
-  /* Indices from memory are read faster alone, a block at a time. */
+  /* Indices that come from memory are validated in a pass of their own, which reads them faster. */
   if (has_checked(plan) && !plan->rule.many) variant->checked = find_checked_table(width_of(plan), plan->row_bytes, bytes);
   plan->takes_bytes = width == 1;
   return true;

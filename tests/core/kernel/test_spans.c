@@ -194,7 +194,7 @@ static int64_t run_checked(const trial_slot *slot, const trial *t) {
   return moved;
 }
 
-/* Whatever stands in the rows of the first 64 from number `row` on is as it should be. */
+/* Accepts any content of row number `row` and the 63 after it. */
 static void accept(const gather_span *s, int64_t row) {
   for (int64_t end = row + 64; row < end && row < s->rounds * s->count; row++) {
     const uint8_t *out = (const uint8_t *)s->out + row / s->count * s->out_round + row % s->count * s->out_step;

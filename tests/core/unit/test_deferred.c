@@ -13,7 +13,7 @@ static int8_t bytes[ALL];
 static int32_t narrow[ALL];
 static int64_t wide[ALL];
 
-/* Rows of `row` bytes along axis 0; or elements of so many along an axis, by indices of the shape [ALL / round, round]. */
+/* Gather of rows of `row` bytes along axis 0, or GatherElements of elements of `row` bytes by indices of the shape [ALL / round, round]. */
 typedef struct {
   enum { ROWS, ALONG_0, ALONG_1 } how;
   int64_t len, round, row;
